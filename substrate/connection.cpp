@@ -1,0 +1,192 @@
+#include "substrate/connection.hpp"
+
+#include "substrate/schema.hpp"
+#include "substrate/transaction.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace alkstore {
+
+namespace {
+
+// The handler sleeps 0.2 to 0.8 ms: SQLite's own backs off to 100 ms and lets
+// a neighbour starve; jitter keeps two of ours from meeting again and again.
+void nap() {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  ::usleep(
+    std::uniform_int_distribution<unsigned>{200, 800}(random));
+}
+
+// mknod makes the file without opening it: a descriptor of our own, closed,
+// would drop the POSIX locks that SQLite holds on the file in this process.
+void make_file(const std::string& path) {
+  if (::mknod(path.c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0) == 0
+      || errno == EEXIST)
+    return;
+  auto denied = errno == EACCES || errno == EPERM || errno == EROFS;
+  auto code = errno == ENOSPC ? errc::disk_full
+              : denied        ? errc::read_only
+                              : errc::io_error;
+  throw failure{code, "cannot create " + path + ": " + std::strerror(errno)};
+}
+
+} // namespace
+
+connection::connection(std::string path, const open_options& options,
+                       const clock& time)
+  : path_(std::move(path)),
+    time_(time),
+    rules_(options.rules),
+    process_(::getpid()),
+    busy_timeout_(options.busy_timeout) {
+  if (path_.empty() || path_.find('\0') != std::string::npos)
+    throw failure{errc::invalid_argument,
+                  "the database's path is empty or holds a NUL"};
+  if (path_.front() == ':') // SQLite's special names are no files
+    path_.insert(0, "./");
+  try {
+    open(options);
+  } catch (const failure& why) {
+    sqlite3_close_v2(db_);
+    throw failure{why.code(), "database " + path_ + ": " + why.what()};
+  }
+}
+
+connection::~connection() {
+  // After a fork the handle is the parent's: closing it here would release
+  // locks and checkpoint a file that the child must not touch.
+  if (::getpid() != process_)
+    return;
+  for (auto& [text, stmt] : statements_)
+    sqlite3_finalize(stmt);
+  sqlite3_close_v2(db_);
+}
+
+void connection::open(const open_options& options) {
+  if (!options.read_only)
+    make_file(path_);
+  auto flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+               | (options.read_only ? SQLITE_OPEN_READONLY
+                                    : SQLITE_OPEN_READWRITE);
+  if (auto rc = sqlite3_open_v2(path_.c_str(), &db_, flags, nullptr))
+    throw sqlite_failure(db_, rc, "opening");
+  sqlite3_busy_handler(db_, on_busy, this);
+  auto stored = stored_schema_version(db_);
+  check_schema_version(stored);
+  execute(options.sync == durability::full ? "PRAGMA synchronous = FULL"
+                                           : "PRAGMA synchronous = NORMAL");
+  // Debian's default would write each deleted payload once more, as zeros.
+  execute("PRAGMA secure_delete = OFF");
+  if (!options.read_only)
+    prepare_file(options);
+  stored_schema_version(db_); // a read, so that the WAL is there to be noted
+  file_ = identify(path_);
+  wal_ = identify(path_ + "-wal");
+}
+
+void connection::prepare_file(const open_options& options) {
+  // Switching to WAL can answer BUSY without asking the busy handler.
+  auto give_up = time_.steady_now() + options.busy_timeout;
+  for (;;) {
+    auto rc = sqlite3_exec(db_, "PRAGMA journal_mode = WAL", nullptr, nullptr,
+                           nullptr);
+    if (rc == SQLITE_OK)
+      break;
+    if ((rc & 0xff) != SQLITE_BUSY || time_.steady_now() >= give_up)
+      throw sqlite_failure(db_, rc, "switching to WAL");
+    nap();
+  }
+  execute("PRAGMA wal_autocheckpoint = 0");
+  sqlite3_wal_hook(db_, on_wal_commit, this);
+  execute("BEGIN IMMEDIATE");
+  try {
+    if (auto stored = stored_schema_version(db_); stored < schema_version)
+      create_schema(db_);
+    else
+      check_schema_version(stored);
+    execute("COMMIT");
+  } catch (...) {
+    sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+}
+
+void connection::execute(const char* text) {
+  if (auto rc = sqlite3_exec(db_, text, nullptr, nullptr, nullptr))
+    throw sqlite_failure(db_, rc, text);
+}
+
+statement connection::sql(const char* text) {
+  auto& kept = statements_[text];
+  if (kept && !sqlite3_stmt_busy(kept))
+    return {db_, kept, statement::ownership::cached};
+  sqlite3_stmt* fresh = nullptr;
+  if (auto rc = sqlite3_prepare_v3(db_, text, -1, SQLITE_PREPARE_PERSISTENT,
+                                   &fresh, nullptr))
+    throw sqlite_failure(db_, rc, text);
+  if (kept) // in use further up the stack
+    return {db_, fresh, statement::ownership::own};
+  kept = fresh;
+  return {db_, fresh, statement::ownership::cached};
+}
+
+void connection::check_process() const {
+  if (::getpid() != process_)
+    throw failure{errc::forked, "database " + path_
+                                  + ": this process was made by fork() and "
+                                    "must open the file itself"};
+}
+
+int64_t connection::data_version() {
+  auto version = sql("PRAGMA data_version");
+  version.step();
+  return version.integer(0);
+}
+
+int connection::checkpoint(checkpoint_mode mode) {
+  check_process();
+  auto how = mode == checkpoint_mode::passive ? SQLITE_CHECKPOINT_PASSIVE
+                                              : SQLITE_CHECKPOINT_TRUNCATE;
+  int in_wal = 0, copied = 0;
+  auto rc = sqlite3_wal_checkpoint_v2(db_, nullptr, how, &in_wal, &copied);
+  if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
+    throw sqlite_failure(db_, rc, "checkpointing the WAL");
+  wal_pages_ = std::max(0, in_wal - copied);
+  return wal_pages_;
+}
+
+bool connection::still_there() const {
+  int moved = 0;
+  sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return !moved && identify(path_) == file_ && identify(path_ + "-wal") == wal_;
+}
+
+connection::file_identity connection::identify(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0)
+    return {};
+  return {info.st_dev, info.st_ino};
+}
+
+int connection::on_busy(void* self, int tries) {
+  auto& me = *static_cast<connection*>(self);
+  auto now = me.time_.steady_now();
+  if (tries == 0)
+    me.waiting_since_ = now;
+  if (now - me.waiting_since_ >= me.busy_timeout_)
+    return 0;
+  nap();
+  return 1;
+}
+
+int connection::on_wal_commit(void* self, sqlite3*, const char*, int pages) {
+  static_cast<connection*>(self)->wal_pages_ = pages;
+  return SQLITE_OK;
+}
+
+} // namespace alkstore

@@ -1,0 +1,73 @@
+// Jobs: put in, looked at, taken out. What workers do with them: claims.hpp.
+#pragma once
+
+#include "substrate/job.hpp"
+#include "substrate/names.hpp"
+#include "substrate/transaction.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace alkstore {
+
+/// The boundary that fired a job.
+struct firing_origin {
+  std::string_view schedule;
+  timestamp fire_at;
+};
+
+namespace jobs {
+
+/// Refuses (invalid_argument) options that are out of range.
+void check(const job_options& options);
+
+/// Refuses (payload_too_large) a payload above the store's limit.
+void check_payload(const transaction& tx, std::string_view payload);
+
+/// Stores a job and answers its id. With a dedupe key that a waiting or running
+/// job holds, or that an acked one held less than `dedupe-for` ago, nothing is
+/// stored and that job's id is the answer. Nothing is written when it refuses:
+/// invalid_argument, payload_too_large.
+int64_t enqueue(transaction& tx, const queue_name& queue,
+                std::string_view payload, const job_options& options = {},
+                const std::optional<firing_origin>& origin = {});
+
+/// A live job or a dead letter. Errors: not_found, also after ack or cancel.
+job get(transaction& tx, int64_t id);
+
+/// Live jobs of a queue in id order, from `after` on, without payloads.
+std::vector<job> list(transaction& tx, const queue_name& queue, int64_t after,
+                      int max);
+
+/// Removes a waiting or running job; its worker's next call is claim_lost.
+/// False if it is not there.
+bool cancel(transaction& tx, int64_t id);
+
+/// Moves jobs that expired unclaimed, and those whose last attempt lapsed, to
+/// the dead letters; at most `max`. Returns how many.
+int sweep_expired(transaction& tx, int max);
+
+/// How many jobs of a queue are where.
+struct queue_stats {
+  std::string queue; ///< as stored: an outbox's has the reserved prefix
+  int64_t waiting = 0; ///< claimable now
+  int64_t delayed = 0; ///< waiting for their run_at
+  int64_t running = 0;
+  int64_t dead = 0;
+};
+
+/// Every queue that holds a job or a dead letter. O(jobs).
+std::vector<queue_stats> stats(transaction& tx);
+
+} // namespace jobs
+
+/// Enqueues within the caller's own open transaction on the caller's own
+/// connection: commit lands both, rollback neither; durable as that connection's
+/// `synchronous` says. Errors: as jobs::enqueue, invalid_name, reserved_name,
+/// invalid_argument if no transaction is open, busy for a stale snapshot.
+int64_t enqueue_tx(sqlite3* db, std::string_view queue,
+                   std::string_view payload, const job_options& options = {},
+                   const store_rules& rules = {},
+                   const clock& time = clock::system());
+
+} // namespace alkstore
