@@ -1,0 +1,101 @@
+#include "actors/commit_watch.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+namespace alkstore {
+
+namespace {
+
+constexpr int poll_period_ms = 50;
+
+constexpr uint32_t writes = IN_MODIFY;
+constexpr uint32_t renames
+  = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO;
+constexpr uint32_t directory_gone = IN_DELETE_SELF | IN_MOVE_SELF;
+
+} // namespace
+
+commit_watch::commit_watch(const std::string& path, writer_actor writer,
+                           const event_sink& report)
+  : writer_(std::move(writer)) {
+  namespace fs = std::filesystem;
+  file_ = fs::path{path}.filename();
+  auto folder = fs::path{path}.parent_path();
+  stop_ = ::eventfd(0, EFD_CLOEXEC);
+  events_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (events_ >= 0
+      && ::inotify_add_watch(events_, folder.empty() ? "." : folder.c_str(),
+                             writes | renames | directory_gone)
+           < 0) {
+    ::close(events_);
+    events_ = -1;
+  }
+  if (events_ < 0) {
+    event x;
+    x.severity = event::level::warning;
+    x.what = "polling";
+    x.name = "commit_watch";
+    x.text = std::string{"no inotify: "} + std::strerror(errno)
+             + "; other processes' commits are looked for every 50 ms";
+    report(x);
+  }
+  thread_ = std::thread{[this] { run(); }};
+}
+
+commit_watch::~commit_watch() {
+  uint64_t one = 1;
+  // Cannot fail: the counter is far from its limit.
+  [[maybe_unused]] auto n = ::write(stop_, &one, sizeof one);
+  thread_.join();
+  if (events_ >= 0)
+    ::close(events_);
+  ::close(stop_);
+}
+
+void commit_watch::run() {
+  std::array<pollfd, 2> fds{{{stop_, POLLIN, 0}, {events_, POLLIN, 0}}};
+  auto timeout = events_ < 0 ? poll_period_ms : -1;
+  for (;;) {
+    auto ready = ::poll(fds.data(), fds.size(), timeout);
+    if (fds[0].revents != 0)
+      return;
+    if (ready == 0)
+      port::send_anonymously(writer_, file_touched{});
+    else if (ready > 0)
+      read_events();
+  }
+}
+
+void commit_watch::read_events() {
+  alignas(inotify_event) std::array<char, 16 * 1024> buffer;
+  bool touched = false, moved = false;
+  for (;;) {
+    auto got = ::read(events_, buffer.data(), buffer.size());
+    if (got <= 0)
+      break;
+    for (auto at = buffer.data(); at < buffer.data() + got;) {
+      auto& x = *reinterpret_cast<const inotify_event*>(at);
+      at += sizeof(inotify_event) + x.len;
+      std::string_view name{x.len > 0 ? x.name : ""};
+      auto ours = name == file_ || name == file_ + "-wal";
+      touched |= (x.mask & IN_Q_OVERFLOW) != 0
+                 || (ours && (x.mask & writes) != 0);
+      moved |= (x.mask & directory_gone) != 0
+               || (ours && (x.mask & renames) != 0);
+    }
+  }
+  if (touched)
+    port::send_anonymously(writer_, file_touched{});
+  if (moved)
+    port::send_anonymously(writer_, file_moved{});
+}
+
+} // namespace alkstore

@@ -1,0 +1,315 @@
+#include "actors/consumer.hpp"
+
+#include "actors/errors.hpp"
+
+#include <algorithm>
+
+namespace alkstore {
+
+namespace {
+
+// A settlement that met a passing store fault is sent again after this.
+constexpr millis settle_pause{250};
+
+// What a delivery leaves of its claim for the settlement: 5 s, or a fifth.
+constexpr millis settle_reserve{5000};
+
+millis time_limit(millis left) {
+  return left - std::min(settle_reserve, left / 5);
+}
+
+} // namespace
+
+consumer::consumer(caf::actor_config& cfg, kind what, consumer_options options,
+                   handler_actor handler, writer_actor writer,
+                   reader_actor reader)
+  : consumer_actor::base(cfg),
+    kind_(what),
+    options_(std::move(options)),
+    time_(*options_.time),
+    handler_(std::move(handler)),
+    writer_(std::move(writer)),
+    reader_(std::move(reader)) {}
+
+void consumer::on_exit() {
+  if (handler_)
+    caf::anon_send_exit(handler_, caf::exit_reason::user_shutdown);
+  if (stopping_.pending())
+    stopping_.deliver(make_error(errc::shutting_down, "the consumer has ended"));
+  handler_ = nullptr;
+  writer_ = nullptr;
+  reader_ = nullptr;
+  waiting_.clear();
+}
+
+consumer::behavior_type consumer::make_behavior() {
+  if (handler_)
+    port::watch(this, handler_,
+                [this](const caf::actor_addr&, const caf::error& why) {
+                  auto died = verdict::failed("the handler has ended: "
+                                              + sentence(system(), why));
+                  auto running = running_;
+                  for (auto& [id, x] : running)
+                    conclude(x.what.claim, died);
+                  reason_ = why ? why
+                                : make_error(errc::failed,
+                                             "the handler has ended");
+                  wind_up();
+                });
+  port::ask(this, caf::infinite, writer_,
+            grant{consumer_actor{this}, options_.name,
+                  kind_ == kind::outbox, options_.worker, options_.credit,
+                  options_.concurrency})
+    .then([](completed) {}, [this](const caf::error& why) { quit(why); });
+  return {
+    [this](claimed& x) { take(std::move(x.jobs)); },
+    [this](stop) {
+      stopping_ = make_response_promise<completed>();
+      auto promise = stopping_;
+      wind_up();
+      return promise;
+    },
+    [this](deadline_due x) {
+      if (deadline_.due(x))
+        look_at_deadlines();
+    },
+    [this](flush_verdicts x) {
+      if (flush_.due(x))
+        flush();
+    },
+  };
+}
+
+// -- starting jobs ------------------------------------------------------------
+
+void consumer::take(std::vector<job> jobs) {
+  auto fresh = jobs.size();
+  std::move(jobs.begin(), jobs.end(), std::back_inserter(waiting_));
+  if (ending_) {
+    for (auto& x : waiting_)
+      hand_back(x);
+    waiting_.clear();
+    return;
+  }
+  start_some(fresh);
+}
+
+// `fresh`: how many at the back have only just been claimed. Those are always
+// started, so that nothing circles between two consumers; an older claim is
+// started only while half of its visibility timeout is left.
+void consumer::start_some(size_t fresh) {
+  while (!waiting_.empty()) {
+    auto& next = waiting_.front();
+    auto left = next.claim.deadline - time_.wall_now();
+    auto worth_it = left > millis{0}
+                    && (waiting_.size() <= fresh
+                        || left >= next.visibility_timeout / 2);
+    if (!worth_it) {
+      hand_back(next);
+      waiting_.pop_front();
+      continue;
+    }
+    if (running_.size() >= static_cast<size_t>(options_.concurrency))
+      break;
+    auto x = std::move(next);
+    waiting_.pop_front();
+    run started{x, x.claim.deadline, time_.steady_now()};
+    started.what.payload.clear();
+    running_.emplace(key{x.id, x.claim.number}, std::move(started));
+    begin(std::move(x), time_limit(left));
+  }
+  arm_deadline();
+}
+
+void consumer::hand_back(const job& x) {
+  event report;
+  report.what = "released";
+  report.name = options_.name;
+  report.job = x.id;
+  finished_.push_back(
+    {{x.claim, settlement::action::release, {}, {}, {}, {}}, report});
+  if (!flush_.is_set())
+    flush_.set_now(this);
+}
+
+void consumer::begin(job x, millis limit) {
+  auto claim = x.claim;
+  port::ask(this, caf::infinite, handler_, delivery{std::move(x), limit})
+    .then([this, claim](const verdict& v) { conclude(claim, v); },
+          [this, claim](const caf::error& why) {
+            conclude(claim, verdict::failed(sentence(system(), why)));
+          });
+}
+
+// -- ending jobs --------------------------------------------------------------
+
+void consumer::conclude(const claim_handle& claim, const verdict& x) {
+  using enum settlement::action;
+  switch (x.what) {
+    case verdict::outcome::delivered:
+      finish({claim, ack, {}, {}, {}, {}});
+      break;
+    case verdict::outcome::failed:
+      finish({claim, retry, x.error, x.delay, {}, {}});
+      break;
+    case verdict::outcome::dead:
+      finish({claim, fail, x.error, {}, {}, {}});
+      break;
+  }
+  start_some(0);
+}
+
+void consumer::finish(settlement x) {
+  auto found = running_.find({x.claim.job, x.claim.number});
+  if (found == running_.end())
+    return; // the handler died before this answer came
+  auto& ran = found->second;
+  auto last = ran.what.attempts >= ran.what.max_attempts;
+  auto failed = x.what == settlement::action::retry;
+  event report;
+  report.what = x.what == settlement::action::ack       ? "delivered"
+                : x.what == settlement::action::forward ? "forwarded"
+                : failed && !last                       ? "failed"
+                                                        : "dead";
+  report.severity = x.error.empty() ? event::level::info
+                                    : event::level::warning;
+  report.name = options_.name;
+  report.job = ran.what.id;
+  report.attempt = ran.what.attempts;
+  report.max_attempts = ran.what.max_attempts;
+  report.took = time_.steady_now() - ran.since;
+  report.text = x.what == settlement::action::forward ? "to outbox " + x.outbox
+                                                      : x.error;
+  running_.erase(found);
+  finished_.push_back({std::move(x), std::move(report)});
+  if (!flush_.is_set())
+    flush_.set_now(this);
+}
+
+void consumer::flush() {
+  if (settling_ || finished_.empty())
+    return;
+  settling_ = true;
+  auto batch = std::exchange(finished_, {});
+  settle message{consumer_actor{this}, {}};
+  for (auto& x : batch)
+    message.claims.push_back(x.how);
+  // Kept until it is on disk: after a store fault it is sent once more.
+  auto kept = std::make_shared<std::vector<finished>>(std::move(batch));
+  port::ask(this, caf::infinite, writer_, std::move(message))
+    .then(
+      [this, kept](const settled& x) { settled_as(std::move(*kept), x); },
+      [this, kept](const caf::error&) {
+        settling_ = false;
+        finished_.insert(finished_.begin(), kept->begin(), kept->end());
+        flush_.set(this, settle_pause);
+      });
+}
+
+void consumer::settled_as(std::vector<finished> batch, const settled& x) {
+  settling_ = false;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    auto& report = batch[i].report;
+    if (auto code = x.results[i]; code != errc{}) {
+      report.severity = event::level::warning;
+      report.text = to_string(code) + " (was: " + report.what + ") "
+                    + report.text;
+      report.what = "not counted";
+    }
+    options_.report(report);
+  }
+  flush();
+  end_if_idle();
+}
+
+// -- deadlines ----------------------------------------------------------------
+
+void consumer::arm_deadline() {
+  std::optional<timestamp> soonest;
+  auto consider = [&](timestamp when) {
+    if (!soonest || when < *soonest)
+      soonest = when;
+  };
+  for (auto& [id, x] : running_)
+    if (!x.lapsed)
+      consider(x.deadline);
+  for (auto& x : waiting_)
+    consider(x.claim.deadline - x.visibility_timeout / 2);
+  if (soonest)
+    deadline_.set(this, *soonest - time_.wall_now() + millis{1});
+  else
+    deadline_.cancel();
+}
+
+void consumer::look_at_deadlines() {
+  auto now = time_.wall_now();
+  for (auto& [id, x] : running_)
+    if (!x.lapsed && now >= x.deadline)
+      check_claim(x);
+  start_some(0);
+}
+
+// A heartbeat of the handler's may have extended the claim.
+void consumer::check_claim(const run& x) {
+  auto id = key{x.what.id, x.what.claim.number};
+  auto lapse = [this, id] {
+    auto found = running_.find(id);
+    if (found == running_.end() || found->second.lapsed)
+      return;
+    found->second.lapsed = true;
+    event report;
+    report.severity = event::level::warning;
+    report.what = "claim lapsed";
+    report.name = options_.name;
+    report.job = id.first;
+    options_.report(report);
+    if (handler_)
+      port::send(this, handler_, claim_lapsed{found->second.what.claim});
+    arm_deadline();
+  };
+  port::ask(this, caf::infinite, reader_, get_job{id.first})
+    .then(
+      [this, id, lapse](const job& now) {
+        auto found = running_.find(id);
+        if (found == running_.end())
+          return;
+        if (now.state != job_state::running || now.claim.number != id.second)
+          return lapse();
+        found->second.deadline = now.claim.deadline;
+        arm_deadline();
+      },
+      [lapse](const caf::error&) { lapse(); });
+}
+
+// -- ending -------------------------------------------------------------------
+
+void consumer::wind_up() {
+  if (ending_)
+    return;
+  ending_ = true;
+  for (auto& x : waiting_)
+    hand_back(x);
+  waiting_.clear();
+  auto revoked = [this] {
+    revoked_ = true;
+    end_if_idle();
+  };
+  port::ask(this, caf::infinite, writer_,
+            grant{consumer_actor{this}, options_.name, kind_ == kind::outbox,
+                  options_.worker, 0, 0})
+    .then([revoked](completed) { revoked(); },
+          [revoked](const caf::error&) { revoked(); });
+}
+
+void consumer::end_if_idle() {
+  if (!revoked_ || settling_ || !running_.empty() || !finished_.empty())
+    return;
+  if (stopping_.pending())
+    stopping_.deliver(completed{});
+  if (reason_)
+    quit(reason_);
+  else
+    quit();
+}
+
+} // namespace alkstore

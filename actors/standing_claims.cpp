@@ -1,0 +1,96 @@
+#include "actors/standing_claims.hpp"
+
+#include <algorithm>
+
+namespace alkstore {
+
+void standing_claims::set(const grant& x) {
+  auto queue = x.outbox ? queue_name::outbox(x.name)
+                        : queue_name::plain(x.name);
+  auto found = std::find_if(book_.begin(), book_.end(), [&](const entry& e) {
+    return e.who.consumer == x.consumer;
+  });
+  if (x.credit == 0) {
+    if (found != book_.end())
+      book_.erase(found);
+    return;
+  }
+  if (found == book_.end())
+    book_.push_back({x, queue, 0, 0, true, false, {}, {}});
+  else
+    *found = {x, queue, found->in_hand, 0, true, false, {}, {}};
+}
+
+void standing_claims::drop(const caf::actor_addr& consumer) {
+  std::erase_if(book_, [&](const entry& e) {
+    return e.who.consumer.address() == consumer;
+  });
+}
+
+void standing_claims::give_back(const caf::actor_addr& consumer, int count) {
+  for (auto& x : book_)
+    if (x.who.consumer.address() == consumer) {
+      x.settled = std::min(x.in_hand, x.settled + count);
+      x.look = true;
+    }
+}
+
+void standing_claims::touch(std::string_view queue) {
+  for (auto& x : book_)
+    if (x.queue.text() == queue)
+      x.look = true;
+}
+
+void standing_claims::touch_all() {
+  for (auto& x : book_)
+    x.look = true;
+}
+
+bool standing_claims::wants_claims() const {
+  return std::any_of(book_.begin(), book_.end(), [](const entry& x) {
+    return x.look && room(x) > 0;
+  });
+}
+
+void standing_claims::claim(transaction& tx) {
+  for (auto& x : book_)
+    if (x.look && room(x) > 0)
+      claim_for(x, tx);
+}
+
+void standing_claims::claim_for(entry& x, transaction& tx) {
+  auto startable = std::max(0, x.who.startable - x.in_hand + x.settled);
+  x.looked = true;
+  x.found = claims::claim(tx, x.queue, x.who.worker, room(x), startable);
+  auto got = static_cast<int>(x.found.size());
+  x.next.reset();
+  if (got == room(x))
+    return; // whatever is left waits for credit, not for a time
+  x.next = claims::next_claim_at(tx, x.queue);
+  if (x.next && *x.next <= tx.now() && got >= startable)
+    x.next.reset(); // a last attempt waits for a free hand
+}
+
+void standing_claims::take_back() {
+  for (auto& x : book_) {
+    x.settled = 0;
+    x.looked = false;
+    x.found.clear();
+  }
+}
+
+void standing_claims::touch_due(timestamp now) {
+  for (auto& x : book_)
+    if (x.next && *x.next <= now)
+      x.look = true;
+}
+
+std::optional<timestamp> standing_claims::next() const {
+  std::optional<timestamp> soonest;
+  for (auto& x : book_)
+    if (x.next && (!soonest || *x.next < *soonest))
+      soonest = x.next;
+  return soonest;
+}
+
+} // namespace alkstore
