@@ -73,11 +73,12 @@ using reader_actor = port::typed<
 
 /// Who does the work of a queue or an outbox; written by applications. It may
 /// answer late, within the time limit. An error counts as failed.
-using handler_actor = port::typed<
+using handler_clauses = port::clauses<
   // Handles one job.
   verdict(delivery),
   // Stop if possible: that claim is lost.
   void(claim_lapsed)>;
+using handler_actor = handler_clauses::handle;
 
 /// Both sides of a running store.
 struct store_handles {
@@ -227,7 +228,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(alkstore, first_custom_type_id)
   CAF_ADD_TYPE_ID(alkstore, (alkstore::delivery))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::verdict))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::claim_lapsed))
-  CAF_ADD_TYPE_ID(alkstore, (alkstore::settle))
+  CAF_ADD_TYPE_ID(alkstore, (alkstore::late_verdict))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::settled))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::claimed))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::tick))
@@ -257,6 +258,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(alkstore, first_custom_type_id)
   CAF_ADD_TYPE_ID(alkstore, (alkstore::transact_request))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::store_handles))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::grant))
+  CAF_ADD_TYPE_ID(alkstore, (alkstore::settle))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::subscribe))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::get_store))
   CAF_ADD_TYPE_ID(alkstore, (std::vector<int64_t>))

@@ -18,8 +18,8 @@ public:
   template <class Self, class Duration>
   void set(Self* self, Duration after) {
     set_ = true;
-    port::send_later(self, std::max(caf::timespan{after}, caf::timespan{0}),
-                     self, Message{++generation_});
+    delayed_.send(self, std::max(caf::timespan{after}, caf::timespan{0}),
+                  Message{++generation_});
   }
 
   /// The same without a delay: behind what is in the mailbox by now.
@@ -45,6 +45,7 @@ public:
   }
 
 private:
+  port::delayer delayed_;
   int64_t generation_ = 0;
   bool set_ = false;
 };

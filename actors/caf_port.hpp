@@ -5,9 +5,11 @@
 
 #include <caf/all.hpp>
 
+#include <istream>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 // CAF_VERSION will not do: 1.1.0 defines it as an octal literal.
 #define PORT_CAF1 (CAF_MAJOR_VERSION >= 1)
@@ -108,16 +110,36 @@ void send_anonymously(const To& to, Parts&&... parts) {
 #endif
 }
 
-/// Sends a message once `after` has passed. Cannot be called off.
-template <class Self, class To, class... Parts>
-void send_later(Self&& self, caf::timespan after, const To& to,
-                Parts&&... parts) {
+/// Sends an actor's delayed messages to itself, which cannot be called off.
+/// CAF 0.17's clock keeps a receiver alive until its message is due, and a
+/// detached one that is kept so hangs the system's destructor for ever. So the
+/// clock there gets a relay that knows the receiver by its address only.
+class delayer {
+public:
+  template <class Self, class Message>
+  void send(Self* self, caf::timespan after, Message x) {
 #if PORT_CAF1
-  self->mail(std::forward<Parts>(parts)...).delay(after).send(to);
+    self->mail(std::move(x)).delay(after).send(self);
 #else
-  self->delayed_send(to, after, std::forward<Parts>(parts)...);
+    if (!relay_)
+      relay_ = self->system().template spawn<caf::hidden>(pass_on);
+    caf::delayed_anon_send(relay_, after, self->address(),
+                           caf::make_message(std::move(x)));
 #endif
-}
+  }
+
+private:
+#if !PORT_CAF1
+  static caf::behavior pass_on(caf::event_based_actor* self) {
+    return {[self](const caf::actor_addr& to, const caf::message& x) {
+      if (auto there = caf::actor_cast<caf::strong_actor_ptr>(to))
+        there->enqueue(nullptr, caf::make_message_id(), x, self->context());
+    }};
+  }
+
+  caf::actor relay_;
+#endif
+};
 
 /// Sends a request. Finish with .then(), .await() or, blocking, .receive().
 /// `within`: a time, or caf::infinite.
@@ -204,8 +226,8 @@ inline void bounce(const caf::mailbox_element& x, const caf::error& why,
 
 /// The text of an error, for logs and standard error. A request's time-out
 /// says what it means.
-inline std::string text([[maybe_unused]] const caf::actor_system& sys,
-                        const caf::error& err) {
+template <class Renderer> // an actor_system or its config
+std::string text([[maybe_unused]] const Renderer& sys, const caf::error& err) {
 #if PORT_CAF1
   auto out = to_string(err);
 #else
@@ -243,6 +265,18 @@ void register_types([[maybe_unused]] caf::actor_system_config& cfg) {
   cfg.add_message_types<Block>();
   cfg.add_error_category(caf::error{Enum{1}}.category(), render<Enum>);
 #endif
+}
+
+/// Gives a config its options from a file's text.
+inline caf::error read_options(caf::actor_system_config& cfg,
+                               std::istream& text) {
+  return cfg.parse(std::vector<std::string>{}, text);
+}
+
+/// Calls f(reason) in some thread when `whom` has ended.
+template <class Whom, class F>
+void when_ended(const Whom& whom, F f) {
+  caf::actor_cast<caf::actor>(whom)->attach_functor(std::move(f));
 }
 
 /// Uses the scheduler that sleeps when idle, unless the user chose one.

@@ -34,8 +34,7 @@ consumer::consumer(caf::actor_config& cfg, kind what, consumer_options options,
 void consumer::on_exit() {
   if (handler_)
     caf::anon_send_exit(handler_, caf::exit_reason::user_shutdown);
-  if (stopping_.pending())
-    stopping_.deliver(make_error(errc::shutting_down, "the consumer has ended"));
+  stopping_.abandon(name());
   handler_ = nullptr;
   writer_ = nullptr;
   reader_ = nullptr;
@@ -64,8 +63,7 @@ consumer::behavior_type consumer::make_behavior() {
   return {
     [this](claimed& x) { take(std::move(x.jobs)); },
     [this](stop) {
-      stopping_ = make_response_promise<completed>();
-      auto promise = stopping_;
+      auto promise = stopping_.promise(this);
       wind_up();
       return promise;
     },
@@ -304,8 +302,7 @@ void consumer::wind_up() {
 void consumer::end_if_idle() {
   if (!revoked_ || settling_ || !running_.empty() || !finished_.empty())
     return;
-  if (stopping_.pending())
-    stopping_.deliver(completed{});
+  stopping_.deliver();
   if (reason_)
     quit(reason_);
   else

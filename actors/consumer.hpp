@@ -5,6 +5,7 @@
 #include "actors/actors.hpp"
 #include "actors/alarm.hpp"
 #include "actors/event.hpp"
+#include "actors/stop_reply.hpp"
 #include "substrate/clock.hpp"
 
 #include <deque>
@@ -90,7 +91,7 @@ private:
   bool ending_ = false;  ///< takes no more jobs
   bool revoked_ = false; ///< and none is on its way
   caf::error reason_;    ///< to end with; none for normal
-  caf::typed_response_promise<completed> stopping_;
+  stop_reply stopping_;
 
   alarm<deadline_due> deadline_;
   alarm<flush_verdicts> flush_;

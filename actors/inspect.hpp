@@ -72,6 +72,7 @@ ALKSTORE_INSPECT(get_store)
 ALKSTORE_INSPECT(delivery, x.what, x.time_limit)
 ALKSTORE_INSPECT(verdict, x.what, x.error, x.delay)
 ALKSTORE_INSPECT(claim_lapsed, x.claim)
+ALKSTORE_INSPECT(late_verdict, x.number, x.what)
 ALKSTORE_INSPECT(settlement, x.claim, x.what, x.error, x.delay, x.outbox,
                  x.payload)
 ALKSTORE_INSPECT(settled, x.results)

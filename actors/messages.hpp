@@ -197,6 +197,13 @@ struct claim_lapsed {
   claim_handle claim;
 };
 
+/// A callback handler's own: what its callback concluded about delivery
+/// `number`.
+struct late_verdict {
+  int64_t number = 0;
+  verdict what;
+};
+
 // -- between the writer and the other actors ----------------------------------
 
 /// How a consumer ends one claim.

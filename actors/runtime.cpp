@@ -7,6 +7,7 @@
 #include "actors/queue_worker.hpp"
 #include "actors/registration.hpp"
 #include "actors/scheduler_leader.hpp"
+#include "actors/stop_reply.hpp"
 #include "actors/substrate_reader.hpp"
 
 #include <array>
@@ -64,9 +65,7 @@ public:
       kill(x.handle);
     kill(reader_);
     kill(writer_);
-    for (auto& x : stopping_)
-      x.deliver(make_error(errc::shutting_down, "the runtime has ended"));
-    stopping_.clear();
+    stopping_.abandon(name());
     children_.clear();
     watch_.reset();
     reader_ = nullptr;
@@ -85,8 +84,7 @@ protected:
         return store_handles{writer_, reader_};
       },
       [this](stop) {
-        stopping_.push_back(make_response_promise<completed>());
-        auto promise = stopping_.back();
+        auto promise = stopping_.promise(this);
         wind_up();
         return promise;
       },
@@ -348,9 +346,7 @@ private:
   }
 
   void end(const caf::error& why) {
-    for (auto& x : stopping_)
-      x.deliver(completed{});
-    stopping_.clear();
+    stopping_.deliver();
     if (why)
       quit(why);
     else
@@ -385,7 +381,7 @@ private:
   bool winding_up_ = false;
   bool closing_ = false;
   caf::error reason_; ///< to end with; none for normal
-  std::vector<caf::typed_response_promise<completed>> stopping_;
+  stop_reply stopping_;
 
   std::minstd_rand random_{std::random_device{}()};
   alarm<restart_due> restart_;

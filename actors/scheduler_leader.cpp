@@ -3,6 +3,7 @@
 #include "actors/alarm.hpp"
 #include "actors/errors.hpp"
 #include "actors/maintenance.hpp"
+#include "actors/stop_reply.hpp"
 
 #include <optional>
 
@@ -30,8 +31,7 @@ public:
 
   void on_exit() override {
     dismiss_helpers();
-    if (stopping_.pending())
-      stopping_.deliver(make_error(errc::shutting_down, "the leader has ended"));
+    stopping_.abandon(name());
     writer_ = nullptr;
     reader_ = nullptr;
   }
@@ -44,8 +44,7 @@ protected:
     return {
       [this](store_changed) { look(); },
       [this](stop) {
-        stopping_ = make_response_promise<completed>();
-        auto promise = stopping_;
+        auto promise = stopping_.promise(this);
         if (!ticking_ && !campaigning_) // else their answer does it
           release_and_quit();
         return promise;
@@ -73,7 +72,7 @@ private:
       .then(
         [this](const outlook& x) {
           asking_ = false;
-          if (stopping_.pending())
+          if (stopping_)
             return;
           if (leading_)
             sleep_or_tick(x.boundary);
@@ -83,13 +82,13 @@ private:
         },
         [this](const caf::error& why) {
           asking_ = false;
-          if (!stopping_.pending())
+          if (!stopping_)
             fault(why);
         });
   }
 
   bool busy() const {
-    return asking_ || ticking_ || campaigning_ || stopping_.pending();
+    return asking_ || ticking_ || campaigning_ || stopping_;
   }
 
   /// Looks once more if something changed in the meantime.
@@ -142,7 +141,7 @@ private:
           campaigning_ = false;
           if (taken.token != 0)
             leading_ = taken;
-          if (stopping_.pending())
+          if (stopping_)
             release_and_quit();
           else if (leading_)
             lead(sent_at);
@@ -152,7 +151,7 @@ private:
         },
         [this](const caf::error& why) {
           campaigning_ = false;
-          if (stopping_.pending())
+          if (stopping_)
             release_and_quit();
           else
             fault(why);
@@ -189,14 +188,14 @@ private:
         [this](const tick_report& x) {
           ticking_ = false;
           tell_fired(x);
-          if (stopping_.pending())
+          if (stopping_)
             return release_and_quit();
           sleep_or_tick(x.soonest);
           catch_up();
         },
         [this](const caf::error& why) {
           ticking_ = false;
-          if (stopping_.pending())
+          if (stopping_)
             return release_and_quit();
           if (code_of(why) == errc::leadership_lost)
             return quit(why);
@@ -211,15 +210,15 @@ private:
     auto end = [this] {
       if (leading_)
         tell(event::level::info, "stepped down", "the lease is released");
-      stopping_.deliver(completed{});
+      stopping_.deliver();
       quit();
     };
     if (!leading_)
       return end();
     port::ask(this, caf::infinite, writer_, release_leadership{*leading_})
       .then([end](bool) { end(); },
-            [this](const caf::error& why) { // it lapses by itself
-              stopping_.deliver(why);
+            [this](const caf::error&) { // it lapses by itself
+              stopping_.deliver();
               quit();
             });
   }
@@ -300,7 +299,7 @@ private:
   bool look_again_ = false; ///< something changed meanwhile
   millis offset_{};         ///< of the wall clock against the steady one
   alarm<wake_up> wake_;
-  caf::typed_response_promise<completed> stopping_; ///< pending: ending
+  stop_reply stopping_;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "actors/substrate_writer.hpp"
 
 #include "actors/alarm.hpp"
+#include "actors/stop_reply.hpp"
 #include "actors/write_line.hpp"
 
 #include <random>
@@ -65,10 +66,8 @@ public:
   }
 
   void on_exit() override {
-    auto why = make_error(errc::shutting_down, "the writer has ended");
-    line_.refuse_all(why);
-    if (closing_.pending())
-      closing_.deliver(why);
+    line_.refuse_all(make_error(errc::shutting_down, "the writer has ended"));
+    closing_.abandon(name());
     standing_ = {};
     leader_ = nullptr;
     db_.reset();
@@ -98,7 +97,7 @@ private:
     auto promise = make_response_promise<reply>();
     place in_line{gate_, admission::of_message(x)};
     std::unique_ptr<operation> op;
-    if (closing_.pending())
+    if (closing_)
       promise.deliver(make_error(errc::shutting_down, "the store is closing"));
     else
       op = std::make_unique<operation_of<Message>>(std::move(x), promise,
@@ -145,7 +144,7 @@ private:
   standing_claims standing_;
   effects seen_{standing_, options_.transact_limit, options_.retention};
   leader_actor leader_;                       ///< hears of changes; may be null
-  caf::typed_response_promise<completed> closing_; ///< pending: stopping
+  stop_reply closing_;
 
   alarm<flush_batch> flush_;
   alarm<look_again> look_;
@@ -208,8 +207,7 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
     },
     [this](file_moved) { check(); },
     [this](stop) {
-      closing_ = make_response_promise<completed>();
-      auto promise = closing_;
+      auto promise = closing_.promise(this);
       flush();
       return promise;
     },
@@ -243,7 +241,7 @@ void substrate_writer::flush() {
     write_batch();
   if (!db_)
     return;
-  if (line_.empty() && closing_.pending())
+  if (line_.empty() && closing_)
     return finish_stop();
   // What arrives until the next message comes up shares its transaction.
   if (line_.empty() || flush_.is_set())
@@ -351,7 +349,7 @@ void substrate_writer::finish_stop() {
     tell(event::level::warning, "checkpoint failed", why.what());
   }
   db_.reset();
-  closing_.deliver(completed{});
+  closing_.deliver();
   quit();
 }
 

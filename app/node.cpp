@@ -1,0 +1,124 @@
+#include "app/node.hpp"
+
+#include "actors/errors.hpp"
+#include "app/log.hpp"
+#include "app/setup.hpp"
+#include "app/signals.hpp"
+
+#include <future>
+#include <iostream>
+#include <sstream>
+
+namespace alkstore {
+
+namespace {
+
+// How much longer than its grace period a stop may take before it is ended.
+constexpr millis hang_limit{10'000};
+
+exit_status status_of(errc code) {
+  switch (code) {
+    case errc::corrupt:
+    case errc::schema_too_new: return exit_data;
+    case errc::busy: return exit_retry;
+    case errc::disk_full:
+    case errc::moved: return exit_io;
+    case errc::io_error:
+    case errc::read_only:
+    case errc::invalid_name:
+    case errc::reserved_name:
+    case errc::invalid_spec:
+    case errc::invalid_argument:
+    case errc::payload_too_large: return exit_config;
+    default: return exit_software;
+  }
+}
+
+void log(event::level severity, std::string what, std::string text) {
+  event x;
+  x.severity = severity;
+  x.what = std::move(what);
+  x.name = "node";
+  x.text = std::move(text);
+  log_to_stdout(x);
+}
+
+// Waits for the runtime's end; passes signals on to it.
+caf::error supervise(const runtime_actor& runtime, signal_source& signals,
+                     millis grace) {
+  std::promise<caf::error> ended;
+  auto reason = ended.get_future();
+  port::when_ended(runtime, [&](const caf::error& why) {
+    ended.set_value(why);
+    signals.wake();
+  });
+  auto patience = signal_source::for_ever;
+  auto stops = 0;
+  while (reason.wait_for(millis{0}) != std::future_status::ready) {
+    switch (signals.wait(patience)) {
+      case signal_source::event::stop:
+        log(event::level::info, "stopping",
+            ++stops == 1 ? "a second signal cuts what is in flight"
+                         : "cutting what is in flight");
+        patience = grace + hang_limit;
+        if (stops == 1)
+          port::send_anonymously(runtime, stop{});
+        else
+          port::send_anonymously(runtime, stop_now{});
+        break;
+      case signal_source::event::timeout:
+        log(event::level::error, "hangs",
+            "the stop takes too long; ended without it");
+        std::_Exit(exit_software);
+      case signal_source::event::woken: break;
+    }
+  }
+  return reason.get();
+}
+
+exit_status run_until_stopped(caf::actor_system& sys, runtime_options options,
+                              signal_source& signals) {
+  auto grace = options.stop_grace;
+  caf::error why;
+  try {
+    auto runtime = start(sys, std::move(options));
+    log(event::level::info, "started", "SIGTERM or Ctrl-C stops it");
+    why = supervise(runtime, signals, grace);
+  } catch (const failure& x) {
+    std::cerr << "alkstore-node: alkstore.database: " << x.what() << '\n';
+    return status_of(x.code());
+  }
+  if (why) {
+    log(event::level::error, "ended", sentence(sys, why));
+    return status_of(code_of(why));
+  }
+  log(event::level::info, "stopped", "everything is on disk");
+  return exit_ok;
+}
+
+} // namespace
+
+exit_status run_node(const node_config& config,
+                     const std::string& caf_options) {
+  signal_source signals;
+  port::init_messages<caf::id_block::alkstore>();
+  caf::actor_system_config caf_config;
+  port::register_types<caf::id_block::alkstore, errc>(caf_config);
+  std::istringstream text{caf_options};
+  if (auto why = port::read_options(caf_config, text)) {
+    std::cerr << "alkstore-node: CAF's own options: "
+              << port::text(caf_config, why) << '\n';
+    return exit_config;
+  }
+  port::prefer_sharing(caf_config);
+  caf::actor_system sys{caf_config};
+  http_client http{config.allow_private_targets ? private_targets::allowed
+                                                : private_targets::refused};
+  command_runner commands;
+  auto status = run_until_stopped(
+    sys, runtime_setup(config, {http, commands, log_to_stdout}), signals);
+  sys.await_all_actors_done(); // the last use of http and commands
+  return status;
+}
+
+} // namespace alkstore

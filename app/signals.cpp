@@ -1,0 +1,56 @@
+#include "app/signals.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace alkstore {
+
+namespace {
+
+unique_fd checked(int fd, const char* doing) {
+  if (fd < 0)
+    throw std::system_error{errno, std::generic_category(), doing};
+  return unique_fd{fd};
+}
+
+} // namespace
+
+signal_source::signal_source() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::sigaddset(&set, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signals_ = checked(::signalfd(-1, &set, SFD_CLOEXEC), "signalfd");
+  wake_ = checked(::eventfd(0, EFD_CLOEXEC), "eventfd");
+}
+
+signal_source::event signal_source::wait(millis at_most) {
+  std::array<pollfd, 2> fds{
+    {{signals_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+  auto ready = 0;
+  do
+    ready = ::poll(fds.data(), fds.size(), static_cast<int>(at_most.count()));
+  while (ready < 0 && errno == EINTR);
+  if (fds[1].revents != 0)
+    return event::woken;
+  if (fds[0].revents == 0)
+    return event::timeout;
+  signalfd_siginfo info{};
+  [[maybe_unused]] auto got = ::read(signals_.get(), &info, sizeof info);
+  return event::stop;
+}
+
+void signal_source::wake() {
+  uint64_t one = 1;
+  [[maybe_unused]] auto put = ::write(wake_.get(), &one, sizeof one);
+}
+
+} // namespace alkstore
