@@ -220,7 +220,7 @@ private:
       x.handle = nullptr;
     }
     if (winding_up_ || is_final(why))
-      return end(why);
+      return end(reason_ ? reason_ : why);
     failed("substrate_writer", core_again_, why);
   }
 

@@ -30,7 +30,7 @@ struct http_config {
   std::vector<std::pair<std::string, std::string>> headers; ///< checked
 };
 
-/// A queue whose jobs are delivered as an outbox of this node delivers its own.
+/// A queue whose payloads go into an outbox, in the ack's own transaction.
 struct forward_config {
   std::string outbox; ///< one of node_config::outboxes
 };
