@@ -33,8 +33,7 @@ std::vector<job> due(transaction& tx, const queue_name& queue,
                      int64_t priority, int max) {
   std::vector<job> out;
   auto rows = tx.sql("SELECT " ALKSTORE_JOB_COLUMNS
-                     ", claimed, payload FROM alkstore_jobs"
-                     " JOIN alkstore_payloads ON job_id = id"
+                     ", claimed, " ALKSTORE_PAYLOAD " FROM alkstore_jobs"
                      " WHERE queue = ?1 AND priority = ?2 AND at <= ?3"
                      " ORDER BY at, id LIMIT ?4");
   rows.bind(queue.text(), priority, tx.now(), max);

@@ -47,8 +47,8 @@ connection::connection(std::string path, const open_options& options,
   if (path_.empty() || path_.find('\0') != std::string::npos)
     throw failure{errc::invalid_argument,
                   "the database's path is empty or holds a NUL"};
-  if (path_.front() == ':') // SQLite's special names are no files
-    path_.insert(0, "./");
+  if (path_.front() == ':' || path_.substr(0, 5) == "file:")
+    path_.insert(0, "./"); // SQLite's special names are no files
   try {
     open(options);
   } catch (const failure& why) {
@@ -60,10 +60,10 @@ connection::connection(std::string path, const open_options& options,
 connection::~connection() {
   // After a fork the handle is the parent's: closing it here would release
   // locks and checkpoint a file that the child must not touch.
-  if (::getpid() != process_)
+  if (inherited())
     return;
-  for (auto& [text, stmt] : statements_)
-    sqlite3_finalize(stmt);
+  for (auto& [text, kept] : statements_)
+    sqlite3_finalize(kept.stmt);
   sqlite3_close_v2(db_);
 }
 
@@ -77,7 +77,10 @@ void connection::open(const open_options& options) {
     throw sqlite_failure(db_, rc, "opening");
   sqlite3_busy_handler(db_, on_busy, this);
   auto stored = stored_schema_version(db_);
-  check_schema_version(stored);
+  if (options.read_only)
+    require_schema(stored);
+  else
+    check_schema_version(stored);
   execute(options.sync == durability::full ? "PRAGMA synchronous = FULL"
                                            : "PRAGMA synchronous = NORMAL");
   // Debian's default would write each deleted payload once more, as zeros.
@@ -101,7 +104,7 @@ void connection::prepare_file(const open_options& options) {
       throw sqlite_failure(db_, rc, "switching to WAL");
     nap();
   }
-  execute("PRAGMA wal_autocheckpoint = 0");
+  // In the place of SQLite's own, which checkpoints within the commit.
   sqlite3_wal_hook(db_, on_wal_commit, this);
   execute("BEGIN IMMEDIATE");
   try {
@@ -123,26 +126,30 @@ void connection::execute(const char* text) {
 
 statement connection::sql(const char* text) {
   auto& kept = statements_[text];
-  if (kept && !sqlite3_stmt_busy(kept))
-    return {db_, kept, statement::ownership::cached};
+  if (kept.stmt && !kept.lent)
+    return {db_, kept.stmt, kept.lent};
   sqlite3_stmt* fresh = nullptr;
   if (auto rc = sqlite3_prepare_v3(db_, text, -1, SQLITE_PREPARE_PERSISTENT,
                                    &fresh, nullptr))
     throw sqlite_failure(db_, rc, text);
-  if (kept) // in use further up the stack
-    return {db_, fresh, statement::ownership::own};
-  kept = fresh;
-  return {db_, fresh, statement::ownership::cached};
+  if (kept.lent) // in use further up the stack
+    return {db_, fresh};
+  kept.stmt = fresh;
+  return {db_, fresh, kept.lent};
 }
 
+bool connection::inherited() const noexcept { return ::getpid() != process_; }
+
 void connection::check_process() const {
-  if (::getpid() != process_)
-    throw failure{errc::forked, "database " + path_
-                                  + ": this process was made by fork() and "
-                                    "must open the file itself"};
+  if (inherited())
+    throw failure{errc::forked,
+                  "database " + path_
+                    + ": this process was made by fork() while it was open; "
+                      "fork first, or exec"};
 }
 
 int64_t connection::data_version() {
+  check_process();
   auto version = sql("PRAGMA data_version");
   version.step();
   return version.integer(0);
@@ -152,12 +159,18 @@ int connection::checkpoint(checkpoint_mode mode) {
   check_process();
   auto how = mode == checkpoint_mode::passive ? SQLITE_CHECKPOINT_PASSIVE
                                               : SQLITE_CHECKPOINT_TRUNCATE;
-  int in_wal = 0, copied = 0;
+  int in_wal = -1, copied = -1; // and so they stay while another checkpoints
   auto rc = sqlite3_wal_checkpoint_v2(db_, nullptr, how, &in_wal, &copied);
   if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
     throw sqlite_failure(db_, rc, "checkpointing the WAL");
-  wal_pages_ = std::max(0, in_wal - copied);
+  if (in_wal >= 0)
+    wal_pages_ = in_wal - copied;
   return wal_pages_;
+}
+
+int64_t connection::wal_bytes() const {
+  struct stat info {};
+  return ::stat((path_ + "-wal").c_str(), &info) == 0 ? info.st_size : 0;
 }
 
 bool connection::still_there() const {

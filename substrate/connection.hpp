@@ -28,11 +28,12 @@ struct open_options {
   bool read_only = false;
   /// How long opening and, unless changed, each BEGIN waits for a lock.
   millis busy_timeout = std::chrono::seconds{5};
-  store_rules rules;
+  store_rules rules{};
 };
 
-/// One connection of ours. Not thread-safe; used by the process that opened it
-/// only (errc::forked after a fork).
+/// One connection of ours. Not thread-safe. A forked child cannot use it
+/// (errc::forked), and must not open the same file anew: SQLite's record of the
+/// parent's locks came along. Fork first, or exec.
 class connection {
 public:
   /// Opens `path`, and creates the file (mode 0600) and the tables where they
@@ -45,12 +46,16 @@ public:
   connection& operator=(const connection&) = delete;
   ~connection();
 
-  /// A statement kept prepared under its text's address: pass literals.
+  /// A statement kept prepared under its text's address: pass literals. One that
+  /// is lent already is prepared once more.
   statement sql(const char* text);
 
   /// How long a BEGIN waits for another connection's write transaction; zero
   /// answers `busy` at once.
   void wait_for_lock(millis at_most) noexcept { busy_timeout_ = at_most; }
+
+  /// True in a child of the process that opened it.
+  bool inherited() const noexcept;
 
   /// Refuses (errc::forked) when this is not the process that opened it.
   void check_process() const;
@@ -66,6 +71,9 @@ public:
 
   /// Pages in the WAL after the last commit of ours.
   int wal_pages() const noexcept { return wal_pages_; }
+
+  /// The size of the WAL file, which shrinks only when it is truncated.
+  int64_t wal_bytes() const;
 
   /// True if the path still names the file that is open, and so does its WAL.
   bool still_there() const;
@@ -98,7 +106,11 @@ private:
   steady_time waiting_since_{};
   int wal_pages_ = 0;
   file_identity file_, wal_;
-  std::unordered_map<const char*, sqlite3_stmt*> statements_;
+  struct kept_statement {
+    sqlite3_stmt* stmt = nullptr;
+    bool lent = false;
+  };
+  std::unordered_map<const char*, kept_statement> statements_;
 };
 
 } // namespace alkstore

@@ -22,8 +22,8 @@ void bury(transaction& tx, int64_t id, std::string_view error) {
 
 job get(transaction& tx, int64_t id) {
   auto row = tx.sql("SELECT " ALKSTORE_JOB_COLUMNS
-                    ", died_at, payload FROM alkstore_dead"
-                    " JOIN alkstore_payloads ON job_id = id WHERE id = ?1");
+                    ", died_at, " ALKSTORE_PAYLOAD
+                    " FROM alkstore_dead WHERE id = ?1");
   if (!row.bind(id).step())
     throw failure{errc::not_found, "job " + std::to_string(id)
                                      + ": no live job and no dead letter"};

@@ -13,14 +13,14 @@ namespace alkstore {
 /// 300 s visibility, 3 attempts, 5 s backoff base; outbox 60 s, 5, 5 s; no
 /// expiry. Out of range is invalid_argument.
 struct job_options {
-  std::optional<int> priority;              ///< -32 … 31, higher first
-  std::optional<millis> delay;              ///< >= 0; not with run_at
-  std::optional<timestamp> run_at;          ///< not claimable before
-  std::optional<millis> expires_in;         ///< > 0, from the enqueue
-  std::optional<int> max_attempts;          ///< >= 1, counts claims
-  std::optional<millis> visibility_timeout; ///< > 0, length of a claim
-  std::optional<millis> backoff_base;       ///< > 0, wait after attempt 1
-  std::optional<std::string> dedupe_key;    ///< 1 to 128 bytes, any bytes
+  std::optional<int> priority{};              ///< -32 … 31, higher first
+  std::optional<millis> delay{};              ///< >= 0; not with run_at
+  std::optional<timestamp> run_at{};          ///< not claimable before
+  std::optional<millis> expires_in{};         ///< > 0, from the enqueue
+  std::optional<int> max_attempts{};          ///< >= 1, counts claims
+  std::optional<millis> visibility_timeout{}; ///< > 0, length of a claim
+  std::optional<millis> backoff_base{};       ///< > 0, wait after attempt 1
+  std::optional<std::string> dedupe_key{};    ///< 1 to 128 bytes, any bytes
 
   bool operator==(const job_options&) const = default;
 };

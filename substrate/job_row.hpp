@@ -10,6 +10,11 @@
   "backoff_ms, enqueued_at, run_at, expires_at, claim_number, worker, "        \
   "dedupe_key, schedule, fire_at, last_error"
 
+// A job's payload as one more column. No join: were the application to run
+// ANALYZE, the planner might choose to scan the payloads.
+#define ALKSTORE_PAYLOAD                                                       \
+  "(SELECT payload FROM alkstore_payloads WHERE job_id = id)"
+
 namespace alkstore {
 
 /// The index of the first column behind ALKSTORE_JOB_COLUMNS.

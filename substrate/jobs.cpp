@@ -60,12 +60,6 @@ timestamp start_of(const job_options& options, timestamp now) {
   return now + options.delay.value_or(millis{0});
 }
 
-std::string payload_of(transaction& tx, int64_t id) {
-  auto row = tx.sql("SELECT payload FROM alkstore_payloads WHERE job_id = ?1");
-  row.bind(id);
-  return row.step() ? row.bytes(0) : std::string{};
-}
-
 } // namespace
 
 void check(const job_options& options) {
@@ -101,13 +95,18 @@ void check_payload(const transaction& tx, std::string_view payload) {
 }
 
 int64_t enqueue(transaction& tx, const queue_name& queue,
-                std::string_view payload, const job_options& options,
-                const std::optional<firing_origin>& origin) {
+                std::string_view payload, const job_options& options) {
   check(options);
   check_payload(tx, payload);
   if (options.dedupe_key)
     if (auto holder = dedupe::holder(tx, queue.text(), *options.dedupe_key))
       return *holder;
+  return insert(tx, queue, payload, options);
+}
+
+int64_t insert(transaction& tx, const queue_name& queue,
+               std::string_view payload, const job_options& options,
+               const std::optional<firing_origin>& origin) {
   auto now = tx.now();
   auto start = start_of(options, now);
   auto& derived = queue.is_outbox() ? outbox_queue : plain_queue;
@@ -141,7 +140,8 @@ int64_t enqueue(transaction& tx, const queue_name& queue,
 
 job get(transaction& tx, int64_t id) {
   auto live = tx.sql("SELECT " ALKSTORE_JOB_COLUMNS
-                     ", claimed, at FROM alkstore_jobs WHERE id = ?1");
+                     ", claimed, at, " ALKSTORE_PAYLOAD
+                     " FROM alkstore_jobs WHERE id = ?1");
   if (live.bind(id).step()) {
     auto found = read_job(live);
     auto claimed = live.integer(after_job_columns) != 0;
@@ -151,7 +151,7 @@ job get(transaction& tx, int64_t id) {
       found.state = job_state::running;
     if (claimed)
       found.claim.deadline = at;
-    found.payload = payload_of(tx, id);
+    found.payload = live.bytes(after_job_columns + 2);
     return found;
   }
   return dead_letters::get(tx, id);

@@ -29,8 +29,13 @@ void check_payload(const transaction& tx, std::string_view payload);
 /// stored and that job's id is the answer. Nothing is written when it refuses:
 /// invalid_argument, payload_too_large.
 int64_t enqueue(transaction& tx, const queue_name& queue,
-                std::string_view payload, const job_options& options = {},
-                const std::optional<firing_origin>& origin = {});
+                std::string_view payload, const job_options& options = {});
+
+/// Stores a job whose options and payload were checked before, without a look
+/// at its key: what a schedule was registered with stays good. Internal.
+int64_t insert(transaction& tx, const queue_name& queue,
+               std::string_view payload, const job_options& options,
+               const std::optional<firing_origin>& origin = {});
 
 /// A live job or a dead letter. Errors: not_found, also after ack or cancel.
 job get(transaction& tx, int64_t id);

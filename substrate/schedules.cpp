@@ -60,8 +60,8 @@ void fire(transaction& tx, const schedule& due, millis interval,
   auto queue = queue_name::plain(due.queue);
   for (int64_t i = 0; i < std::min(count, catch_up_cap); ++i) {
     auto fire_at = due.next_fire_at + i * interval;
-    auto id = jobs::enqueue(tx, queue, due.payload, due.options,
-                            firing_origin{due.name, fire_at});
+    auto id = jobs::insert(tx, queue, due.payload, due.options,
+                           firing_origin{due.name, fire_at});
     report.fired.push_back({due.name, due.queue, id, fire_at});
   }
   if (count > catch_up_cap)
@@ -148,7 +148,7 @@ tick_report tick(transaction& tx, const lease& leadership,
     auto row = tx.sql("SELECT " SCHEDULE_COLUMNS
                       ", interval_ms FROM alkstore_schedules"
                       " WHERE paused = 0 AND next_fire_at <= ?1"
-                      " ORDER BY next_fire_at, name LIMIT 1");
+                      " ORDER BY next_fire_at LIMIT 1");
     if (!row.bind(tx.now()).step())
       break;
     auto due = read_schedule(row);

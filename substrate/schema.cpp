@@ -115,7 +115,7 @@ statement prepare(sqlite3* db, const char* text) {
   sqlite3_stmt* stmt = nullptr;
   if (auto rc = sqlite3_prepare_v2(db, text, -1, &stmt, nullptr))
     throw sqlite_failure(db, rc, "reading the schema");
-  return {db, stmt, statement::ownership::own};
+  return {db, stmt};
 }
 
 } // namespace
@@ -136,6 +136,13 @@ void check_schema_version(int stored) {
                   "the file holds schema version " + std::to_string(stored)
                     + ", this library knows up to version "
                     + std::to_string(schema_version)};
+}
+
+void require_schema(int stored) {
+  check_schema_version(stored);
+  if (stored < 1)
+    throw failure{errc::invalid_argument,
+                  "the file holds no alkstore tables: open it as a store once"};
 }
 
 void create_schema(sqlite3* db) {

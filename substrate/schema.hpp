@@ -15,6 +15,9 @@ int stored_schema_version(sqlite3* db);
 /// Refuses (schema_too_new) a file of a newer version, naming both.
 void check_schema_version(int stored);
 
+/// Refuses (invalid_argument) a file without tables, too.
+void require_schema(int stored);
+
 /// Creates what is missing. Requires an open write transaction.
 void create_schema(sqlite3* db);
 

@@ -2,7 +2,6 @@
 
 #include "substrate/error.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
@@ -11,7 +10,7 @@ namespace alkstore {
 
 namespace {
 
-constexpr auto longest = std::numeric_limits<int64_t>::max();
+constexpr uint64_t longest = std::numeric_limits<int64_t>::max();
 
 [[noreturn]] void refuse(std::string_view spec, const char* why) {
   constexpr size_t shown = 40;
@@ -25,7 +24,7 @@ constexpr auto longest = std::numeric_limits<int64_t>::max();
                     "unit s, m, h or d"};
 }
 
-int64_t unit_ms(char unit) {
+uint64_t unit_ms(char unit) {
   switch (unit) {
     case 's': return 1000;
     case 'm': return 60 * 1000;
@@ -42,22 +41,22 @@ millis parse_spec(std::string_view spec) {
   if (spec.substr(0, head.size()) != head)
     refuse(spec, "is not known");
   auto body = spec.substr(head.size());
-  auto digits = std::min(body.find_first_not_of("0123456789"), body.size());
-  if (digits == 0 || digits + 1 != body.size() || unit_ms(body.back()) == 0)
+  auto begin = body.data(), end = begin + body.size();
+  uint64_t count = 0; // without a sign
+  auto [unit, ec] = std::from_chars(begin, end, count);
+  if (unit == begin || end - unit != 1 || unit_ms(*unit) == 0)
     refuse(spec, "is malformed");
-  int64_t count = 0;
-  auto [end, ec] = std::from_chars(body.data(), body.data() + digits, count);
-  if (ec != std::errc{} || count > longest / unit_ms(body.back()))
+  if (ec != std::errc{} || count > longest / unit_ms(*unit))
     refuse(spec, "is too large");
   if (count == 0)
     refuse(spec, "is zero");
-  return millis{count * unit_ms(body.back())};
+  return millis{count * unit_ms(*unit)};
 }
 
 grid_step first_after(timestamp from, millis interval, timestamp now) {
   auto passed = (now - from) / interval;
   auto last = from + passed * interval;
-  if (last.time_since_epoch() > millis{longest} - interval)
+  if (last.time_since_epoch() > millis::max() - interval)
     throw failure{errc::invalid_spec,
                   "the next boundary does not fit into the calendar"};
   return {last + interval, passed};

@@ -16,6 +16,7 @@ errc code_of(sqlite3* db, int rc) {
   switch (rc & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: // lost the race for a WAL snapshot too often
     case SQLITE_INTERRUPT: return errc::busy;
     case SQLITE_FULL: return errc::disk_full;
     case SQLITE_READONLY:
@@ -50,12 +51,13 @@ failure sqlite_failure(sqlite3* db, int rc, std::string_view doing) {
 }
 
 statement::~statement() {
-  if (own_ == ownership::own) {
+  if (!lent_) {
     sqlite3_finalize(stmt_);
     return;
   }
   sqlite3_reset(stmt_);
   sqlite3_clear_bindings(stmt_); // they point at the caller's memory
+  *lent_ = false;
 }
 
 bool statement::step() {
@@ -68,10 +70,15 @@ bool statement::step() {
 }
 
 std::string statement::bytes(int column) const {
-  auto data = static_cast<const char*>(sqlite3_column_blob(stmt_, column));
+  // An application's database may be UTF-16: the blob of a TEXT would be, too.
+  auto is_text = sqlite3_column_type(stmt_, column) == SQLITE_TEXT;
+  auto data = is_text ? static_cast<const void*>(
+                          sqlite3_column_text(stmt_, column))
+                      : sqlite3_column_blob(stmt_, column);
   if (!data)
     return {};
-  return {data, static_cast<size_t>(sqlite3_column_bytes(stmt_, column))};
+  return {static_cast<const char*>(data),
+          static_cast<size_t>(sqlite3_column_bytes(stmt_, column))};
 }
 
 void statement::bind_integer(int index, int64_t value) {

@@ -22,13 +22,17 @@ struct blob {
 };
 
 /// One run of a prepared statement. Bound texts and blobs must outlive it.
-/// Resets (a cached one) or finalizes (its own) when it goes.
 class statement {
 public:
-  enum class ownership { cached, own };
+  /// Its own: finalized when it goes.
+  statement(sqlite3* db, sqlite3_stmt* stmt) : db_(db), stmt_(stmt) {}
 
-  statement(sqlite3* db, sqlite3_stmt* stmt, ownership own)
-    : db_(db), stmt_(stmt), own_(own) {}
+  /// Lent from a cache: reset when it goes, `lent` being true meanwhile.
+  statement(sqlite3* db, sqlite3_stmt* stmt, bool& lent)
+    : db_(db), stmt_(stmt), lent_(&lent) {
+    lent = true;
+  }
+
   statement(const statement&) = delete;
   statement& operator=(const statement&) = delete;
   ~statement();
@@ -63,7 +67,7 @@ public:
       return std::nullopt;
     return time(column);
   }
-  /// TEXT or BLOB, byte for byte; empty for NULL.
+  /// A BLOB byte for byte, TEXT as UTF-8; empty for NULL.
   std::string bytes(int column) const;
 
 private:
@@ -96,7 +100,7 @@ private:
 
   sqlite3* db_;
   sqlite3_stmt* stmt_;
-  ownership own_;
+  bool* lent_ = nullptr;
 };
 
 } // namespace alkstore

@@ -11,13 +11,14 @@ namespace alkstore {
 /// `transaction::handle()` is the sqlite3* for its own SQL.
 using transact_function = std::function<void(transaction&)>;
 
-/// Runs `work` in a transaction of its own and commits it. BEGIN, COMMIT,
-/// ROLLBACK, savepoints, ATTACH and DETACH are refused while it runs; SQL that
-/// runs for longer than `limit` is interrupted. What it throws rolls everything
-/// back: a `failure` passes, anything else becomes errc::failed with its text.
-/// Errors: busy (interrupted), invalid_argument (a refused statement), as
-/// commit().
-void transact(connection& db, const transact_function& work,
+/// Runs `work` in `tx`, which must be its own: nothing else shares it, and the
+/// caller commits it afterwards. BEGIN, COMMIT, ROLLBACK, ATTACH and DETACH are
+/// refused while it runs; SQL that still runs after `limit` is interrupted. What
+/// it throws is to roll everything back: a `failure` passes, anything else
+/// becomes errc::failed with its text. Errors: busy (interrupted, whatever the
+/// function made of it), invalid_argument (a refused statement, or the
+/// transaction has ended).
+void transact(transaction& tx, const transact_function& work,
               millis limit = std::chrono::seconds{1});
 
 } // namespace alkstore

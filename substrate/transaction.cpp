@@ -10,7 +10,7 @@ transaction::transaction(connection& db, access mode)
   if (is_open())
     throw failure{errc::invalid_argument,
                   "a transaction is already open on this connection"};
-  sql(mode == access::write ? "BEGIN IMMEDIATE" : "BEGIN").step();
+  db.sql(mode == access::write ? "BEGIN IMMEDIATE" : "BEGIN").step();
   try {
     check_schema();
   } catch (...) {
@@ -31,11 +31,17 @@ transaction::transaction(sqlite3* db, const store_rules& rules,
 }
 
 transaction::~transaction() {
-  if (own_ && is_open())
+  // In a forked child it is the parent's: a rollback would write into the
+  // shared index of the WAL.
+  if (own_ && !own_->inherited() && is_open())
     sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 void transaction::commit() {
+  if (!own_)
+    throw failure{errc::invalid_argument,
+                  "the transaction is the caller's, who commits it"};
+  own_->check_process();
   try {
     sql("COMMIT").step();
   } catch (const failure& why) {
@@ -48,28 +54,23 @@ void transaction::commit() {
 }
 
 statement transaction::sql(const char* text) {
+  if (!is_open())
+    throw failure{errc::invalid_argument,
+                  "the transaction has ended: no statement runs outside one"};
   if (own_)
     return own_->sql(text);
   sqlite3_stmt* fresh = nullptr;
   if (auto rc = sqlite3_prepare_v2(db_, text, -1, &fresh, nullptr))
     throw sqlite_failure(db_, rc, text);
-  return {db_, fresh, statement::ownership::own};
+  return {db_, fresh};
 }
 
 void transaction::check_schema() {
-  if (own_) {
-    auto version
-      = sql("SELECT value FROM alkstore_meta WHERE key = 'schema_version'");
-    check_schema_version(version.step() ? static_cast<int>(version.integer(0))
-                                        : 0);
-    return;
-  }
-  auto stored = stored_schema_version(db_);
-  check_schema_version(stored);
-  if (stored == 0)
-    throw failure{errc::invalid_argument,
-                  "the caller's database holds no alkstore tables: open it as "
-                  "a store once"};
+  if (!own_)
+    return require_schema(stored_schema_version(db_));
+  auto version
+    = sql("SELECT value FROM alkstore_meta WHERE key = 'schema_version'");
+  require_schema(version.step() ? static_cast<int>(version.integer(0)) : 0);
 }
 
 } // namespace alkstore

@@ -27,7 +27,8 @@ public:
   transaction& operator=(const transaction&) = delete;
   ~transaction();
 
-  /// Makes it durable. Errors: disk_full (nothing happened); io_error: the
+  /// Makes it durable. Errors: invalid_argument for a caller's own transaction
+  /// and for one that has ended; forked; disk_full (nothing happened); io_error: the
   /// outcome is unknown, and the connection should be opened anew.
   void commit();
 
@@ -38,7 +39,8 @@ public:
   sqlite3* handle() const noexcept { return db_; }
 
   /// A statement of this transaction: kept on our own connection, prepared anew
-  /// on a caller's (a kept one would make its sqlite3_close answer BUSY).
+  /// on a caller's (a kept one would make its sqlite3_close answer BUSY). `text`
+  /// is a literal. Errors: invalid_argument once the transaction has ended.
   statement sql(const char* text);
 
   /// Runs a statement that answers no rows. Returns the rows it changed.
@@ -61,7 +63,7 @@ private:
 
   sqlite3* db_;
   connection* own_ = nullptr;
-  const store_rules& rules_;
+  store_rules rules_;
   const clock& time_;
   timestamp now_;
 };
