@@ -8,6 +8,7 @@
 #include <future>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 namespace alkstore {
 
@@ -16,13 +17,23 @@ namespace {
 // How much longer than its grace period a stop may take before it is ended.
 constexpr millis hang_limit{10'000};
 
+// Of a store that was running.
 exit_status status_of(errc code) {
   switch (code) {
     case errc::corrupt:
     case errc::schema_too_new: return exit_data;
     case errc::busy: return exit_retry;
     case errc::disk_full:
-    case errc::moved: return exit_io;
+    case errc::moved:
+    case errc::io_error:
+    case errc::read_only: return exit_io;
+    default: return exit_software;
+  }
+}
+
+// Of a start that was refused: an unusable path is the configuration's fault.
+exit_status start_status_of(errc code) {
+  switch (code) {
     case errc::io_error:
     case errc::read_only:
     case errc::invalid_name:
@@ -30,7 +41,7 @@ exit_status status_of(errc code) {
     case errc::invalid_spec:
     case errc::invalid_argument:
     case errc::payload_too_large: return exit_config;
-    default: return exit_software;
+    default: return status_of(code);
   }
 }
 
@@ -53,18 +64,21 @@ caf::error supervise(const runtime_actor& runtime, signal_source& signals,
     signals.wake();
   });
   auto patience = signal_source::for_ever;
-  auto stops = 0;
+  auto stopping = false;
   while (reason.wait_for(millis{0}) != std::future_status::ready) {
     switch (signals.wait(patience)) {
       case signal_source::event::stop:
-        log(event::level::info, "stopping",
-            ++stops == 1 ? "a second signal cuts what is in flight"
-                         : "cutting what is in flight");
         patience = grace + hang_limit;
-        if (stops == 1)
+        if (!std::exchange(stopping, true)) {
+          log(event::level::info, "stopping",
+              "what is in flight gets " + std::to_string(grace.count())
+                + " ms to end; another signal cuts it");
           port::send_anonymously(runtime, stop{});
-        else
+        } else {
+          log(event::level::warning, "cutting",
+              "what is in flight is left to its claims' deadlines");
           port::send_anonymously(runtime, stop_now{});
+        }
         break;
       case signal_source::event::timeout:
         log(event::level::error, "hangs",
@@ -86,7 +100,7 @@ exit_status run_until_stopped(caf::actor_system& sys, runtime_options options,
     why = supervise(runtime, signals, grace);
   } catch (const failure& x) {
     std::cerr << "alkstore-node: alkstore.database: " << x.what() << '\n';
-    return status_of(x.code());
+    return start_status_of(x.code());
   }
   if (why) {
     log(event::level::error, "ended", sentence(sys, why));
