@@ -84,7 +84,7 @@ template <class T>
 admission::weight admission::of_message(const T& x) {
   constexpr int64_t overhead = 512; // in the mailbox and the batch, roughly
   if constexpr (std::is_same_v<T, enqueue_many>) {
-    weight sum;
+    weight sum{1, overhead}; // of the message itself
     for (auto& one : x.jobs) {
       sum.operations += 1;
       sum.bytes += of_message(one).bytes;

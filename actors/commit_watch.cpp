@@ -30,6 +30,9 @@ commit_watch::commit_watch(const std::string& path, writer_actor writer,
   file_ = fs::path{path}.filename();
   auto folder = fs::path{path}.parent_path();
   stop_ = ::eventfd(0, EFD_CLOEXEC);
+  if (stop_ < 0)
+    throw failure{errc::io_error, std::string{"eventfd: "}
+                                    + std::strerror(errno)};
   events_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (events_ >= 0
       && ::inotify_add_watch(events_, folder.empty() ? "." : folder.c_str(),

@@ -12,7 +12,8 @@ namespace alkstore {
 /// written to, and file_moved when one of their names was moved, deleted or
 /// made. It watches the directory: a watch on the WAL itself goes blind when
 /// the last connection closes and unlinks it. Where inotify cannot be had it
-/// reports that once and sends file_touched every 50 ms.
+/// reports that once and sends file_touched every 50 ms. Errors: throws a
+/// failure (io_error) without a file descriptor for its own end.
 class commit_watch {
 public:
   commit_watch(const std::string& path, writer_actor writer,

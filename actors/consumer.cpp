@@ -11,6 +11,10 @@ namespace {
 // A settlement that met a passing store fault is sent again after this.
 constexpr millis settle_pause{250};
 
+// A deadline is slept for in pieces: the steady clock stands still while the
+// machine is suspended.
+constexpr millis longest_sleep{5000};
+
 // What a delivery leaves of its claim for the settlement: 5 s, or a fifth.
 constexpr millis settle_reserve{5000};
 
@@ -47,13 +51,13 @@ consumer::behavior_type consumer::make_behavior() {
                 [this](const caf::actor_addr&, const caf::error& why) {
                   auto died = verdict::failed("the handler has ended: "
                                               + sentence(system(), why));
-                  auto running = running_;
-                  for (auto& [id, x] : running)
-                    conclude(x.what.claim, died);
                   reason_ = why ? why
                                 : make_error(errc::failed,
                                              "the handler has ended");
                   wind_up();
+                  auto running = running_;
+                  for (auto& [id, x] : running)
+                    conclude(x.what.claim, died);
                 });
   port::ask(this, caf::infinite, writer_,
             grant{consumer_actor{this}, options_.name,
@@ -133,7 +137,12 @@ void consumer::hand_back(const job& x) {
 void consumer::begin(job x, millis limit) {
   auto claim = x.claim;
   port::ask(this, caf::infinite, handler_, delivery{std::move(x), limit})
-    .then([this, claim](const verdict& v) { conclude(claim, v); },
+    .then([this, claim](const verdict& v) {
+            conclude(claim, v);
+            start_some(0);
+          },
+          // The next one starts once this is on disk: a handler that died is
+          // known by then, and its death costs no waiting job an attempt.
           [this, claim](const caf::error& why) {
             conclude(claim, verdict::failed(sentence(system(), why)));
           });
@@ -154,7 +163,6 @@ void consumer::conclude(const claim_handle& claim, const verdict& x) {
       finish({claim, fail, x.error, {}, {}, {}});
       break;
   }
-  start_some(0);
 }
 
 void consumer::finish(settlement x) {
@@ -216,6 +224,7 @@ void consumer::settled_as(std::vector<finished> batch, const settled& x) {
     }
     options_.report(report);
   }
+  start_some(0);
   flush();
   end_if_idle();
 }
@@ -229,12 +238,14 @@ void consumer::arm_deadline() {
       soonest = when;
   };
   for (auto& [id, x] : running_)
-    if (!x.lapsed)
+    if (!x.lapsed && !x.checking)
       consider(x.deadline);
   for (auto& x : waiting_)
     consider(x.claim.deadline - x.visibility_timeout / 2);
   if (soonest)
-    deadline_.set(this, *soonest - time_.wall_now() + millis{1});
+    deadline_.set(this, std::min<millis>(*soonest - time_.wall_now()
+                                           + millis{1},
+                                         longest_sleep));
   else
     deadline_.cancel();
 }
@@ -242,13 +253,14 @@ void consumer::arm_deadline() {
 void consumer::look_at_deadlines() {
   auto now = time_.wall_now();
   for (auto& [id, x] : running_)
-    if (!x.lapsed && now >= x.deadline)
+    if (!x.lapsed && !x.checking && now >= x.deadline)
       check_claim(x);
   start_some(0);
 }
 
 // A heartbeat of the handler's may have extended the claim.
-void consumer::check_claim(const run& x) {
+void consumer::check_claim(run& x) {
+  x.checking = true;
   auto id = key{x.what.id, x.what.claim.number};
   auto lapse = [this, id] {
     auto found = running_.find(id);
@@ -273,6 +285,7 @@ void consumer::check_claim(const run& x) {
           return;
         if (now.state != job_state::running || now.claim.number != id.second)
           return lapse();
+        found->second.checking = false;
         found->second.deadline = now.claim.deadline;
         arm_deadline();
       },

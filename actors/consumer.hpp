@@ -55,7 +55,8 @@ private:
     job what; ///< without its payload
     timestamp deadline;
     steady_time since;
-    bool lapsed = false; ///< and the handler has been told
+    bool checking = false; ///< the store is being asked about its deadline
+    bool lapsed = false;   ///< and the handler has been told
   };
   /// A job of which only the settlement is left to do.
   struct finished {
@@ -69,7 +70,7 @@ private:
   void hand_back(const job& x);
   void conclude(const claim_handle& claim, const verdict& x);
   void look_at_deadlines();
-  void check_claim(const run& x);
+  void check_claim(run& x);
   void arm_deadline();
   void flush();
   void settled_as(std::vector<finished> batch, const settled& x);

@@ -35,6 +35,17 @@ std::string new_instance_id() {
          + std::to_string(random()) + std::to_string(random());
 }
 
+/// Refuses names that no actor could work with.
+void check(const runtime_options& options) {
+  for (auto& x : options.outboxes)
+    check_name("outbox", x.name);
+  for (auto& x : options.queues) {
+    check_name("queue", x.name);
+    if (!x.handler)
+      check_name("outbox", x.forward_to);
+  }
+}
+
 /// The store is broken or gone: starting again would not help.
 bool is_final(const caf::error& why) {
   switch (code_of(why)) {
@@ -53,6 +64,7 @@ public:
       options_(std::move(options)),
       time_(*options_.store.time) {
     // In the caller's thread, so that what is wrong is thrown to it.
+    check(options_);
     register_schedules(options_.store, options_.schedules);
     start_core();
     list_children();
@@ -63,13 +75,9 @@ public:
   void on_exit() override {
     for (auto& x : children_)
       kill(x.handle);
-    kill(reader_);
-    kill(writer_);
+    drop_core();
     stopping_.abandon(name());
     children_.clear();
-    watch_.reset();
-    reader_ = nullptr;
-    writer_ = nullptr;
   }
 
 protected:
@@ -117,10 +125,23 @@ private:
   // -- starting ---------------------------------------------------------------
 
   void start_core() {
-    writer_ = spawn_writer(system(), options_.store, options_.where);
-    reader_ = spawn_reader(system(), options_.store, options_.where);
-    watch_ = std::make_unique<commit_watch>(options_.store.path, writer_,
-                                            options_.store.report);
+    try {
+      writer_ = spawn_writer(system(), options_.store, options_.where);
+      reader_ = spawn_reader(system(), options_.store, options_.where);
+      watch_ = std::make_unique<commit_watch>(options_.store.path, writer_,
+                                              options_.store.report);
+    } catch (...) {
+      drop_core();
+      throw;
+    }
+  }
+
+  void drop_core() {
+    kill(writer_);
+    kill(reader_);
+    writer_ = nullptr;
+    reader_ = nullptr;
+    watch_.reset();
   }
 
   void watch_core() {
@@ -182,6 +203,8 @@ private:
   }
 
   void start_child(child& x) {
+    if (winding_up_)
+      return;
     try {
       x.again.due.reset();
       x.handle = x.spawn();
@@ -210,14 +233,11 @@ private:
 
   // Whatever holds handles of a dead writer or reader starts anew with it.
   void core_down(const caf::error& why) {
-    kill(writer_);
-    kill(reader_);
-    writer_ = nullptr;
-    reader_ = nullptr;
-    watch_.reset();
+    drop_core();
     for (auto& x : children_) {
       kill(x.handle);
       x.handle = nullptr;
+      x.again.due.reset(); // not before the store is open again
     }
     if (winding_up_ || is_final(why))
       return end(reason_ ? reason_ : why);
@@ -294,7 +314,6 @@ private:
         x.again.due = time_.steady_now();
     } catch (...) {
       auto why = to_error(std::current_exception());
-      writer_ = nullptr;
       if (is_final(why))
         return end(why);
       failed("substrate_writer", core_again_, why);

@@ -31,6 +31,8 @@ public:
 
   void on_exit() override {
     dismiss_helpers();
+    if (leading_) // free for others at once; the writer checks whose it is
+      port::send_anonymously(writer_, release_leadership{*leading_});
     stopping_.abandon(name());
     writer_ = nullptr;
     reader_ = nullptr;
@@ -206,9 +208,11 @@ private:
   // -- ending -----------------------------------------------------------------
 
   void release_and_quit() {
+    if (std::exchange(releasing_, true))
+      return;
     dismiss_helpers();
     auto end = [this] {
-      if (leading_)
+      if (std::exchange(leading_, std::nullopt))
         tell(event::level::info, "stepped down", "the lease is released");
       stopping_.deliver();
       quit();
@@ -297,6 +301,7 @@ private:
   bool campaigning_ = false;
   bool ticking_ = false;
   bool look_again_ = false; ///< something changed meanwhile
+  bool releasing_ = false;  ///< the stop's last step
   millis offset_{};         ///< of the wall clock against the steady one
   alarm<wake_up> wake_;
   stop_reply stopping_;

@@ -175,11 +175,6 @@ completed run_in(transaction& tx, const transact_request& x, effects& seen) {
 
 // -- consumers ----------------------------------------------------------------
 
-completed run_in(transaction&, const grant& x, effects& seen) {
-  seen.standing.set(x);
-  return {};
-}
-
 settled run_in(transaction& tx, const settle& x, effects& seen) {
   settled out;
   for (auto& one : x.claims) {

@@ -37,7 +37,6 @@ lease run_in(transaction& tx, const acquire_lock& x, effects& seen);
 lease run_in(transaction& tx, const renew_lock& x, effects& seen);
 bool run_in(transaction& tx, const release_lock& x, effects& seen);
 completed run_in(transaction& tx, const transact_request& x, effects& seen);
-completed run_in(transaction& tx, const grant& x, effects& seen);
 settled run_in(transaction& tx, const settle& x, effects& seen);
 tick_report run_in(transaction& tx, const tick& x, effects& seen);
 lease run_in(transaction& tx, const campaign& x, effects& seen);

@@ -30,13 +30,20 @@ constexpr millis longest_sleep{5000};
 // How long others' reads are waited for to make the WAL small again.
 constexpr millis truncate_patience{100};
 
-// After a store fault that nobody's request will repeat.
+// After a store fault, for what no sender will ask for again.
 constexpr millis try_again{1000};
 
 // How another connection's commit is waited for: docs/wake-up.md.
 constexpr microseconds first_look{30};
 constexpr microseconds last_look{50'000};
 constexpr millis look_for{5000};
+
+// A caller's function that threw or took too long: no fault of the store.
+bool is_senders_own(const write_line::batch& ran, errc code) {
+  return ran.size() == 1 && ran.front()->alone()
+         && (code == errc::failed || code == errc::invalid_argument
+             || code == errc::busy);
+}
 
 class substrate_writer final : public writer_actor::base {
 public:
@@ -108,9 +115,12 @@ private:
 
   // -- writing ----------------------------------------------------------------
 
+  caf::result<completed> take(const grant& x);
   void flush();
   outcome write_batch();
   void after_commit();
+  void sleep_until_claimable();
+  void look_for_claims_at(timestamp when);
   void lock_is_busy();
   void write_failed(const failure& why);
   void give_up(const failure& why);
@@ -149,6 +159,7 @@ private:
   alarm<flush_batch> flush_;
   alarm<look_again> look_;
   alarm<claims_due> claims_;
+  timestamp claims_at_{}; ///< what it is set for, or later
   alarm<check_file> file_;
   microseconds next_look_ = first_look;
   steady_time looking_since_{};
@@ -178,13 +189,7 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
     [this](renew_lock& x) { return accept(x); },
     [this](release_lock& x) { return accept(x); },
     [this](transact_request& x) { return accept(x, true); },
-    [this](grant& x) {
-      port::watch(this, x.consumer,
-                  [this](const caf::actor_addr& who, const caf::error&) {
-                    standing_.drop(who);
-                  });
-      return accept(x);
-    },
+    [this](grant& x) { return take(x); },
     [this](settle& x) { return accept(x); },
     [this](tick& x) { return accept(x, true); },
     [this](campaign& x) { return accept(x); },
@@ -208,6 +213,7 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
     [this](file_moved) { check(); },
     [this](stop) {
       auto promise = closing_.promise(this);
+      standing_ = {}; // no new claims
       flush();
       return promise;
     },
@@ -223,7 +229,10 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
       if (!claims_.due(x))
         return;
       standing_.touch_due(time_.wall_now());
-      flush();
+      if (standing_.wants_claims())
+        flush();
+      else
+        sleep_until_claimable();
     },
     [this](check_file x) {
       if (!file_.due(x))
@@ -235,6 +244,25 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
 }
 
 // -- writing ------------------------------------------------------------------
+
+// Nothing of it is stored, so it needs no transaction: what was claimed under
+// the old credit was sent before this answer.
+caf::result<completed> substrate_writer::take(const grant& x) {
+  if (closing_)
+    return make_error(errc::shutting_down, "the store is closing");
+  try {
+    standing_.set(x);
+  } catch (const failure& why) {
+    return make_error(why.code(), why.what());
+  }
+  port::watch(this, x.consumer,
+              [this](const caf::actor_addr& who, const caf::error&) {
+                standing_.drop(who);
+              });
+  if (!flush_.is_set())
+    flush_.set_now(this);
+  return completed{};
+}
 
 void substrate_writer::flush() {
   if (db_ && (!line_.empty() || standing_.wants_claims()))
@@ -272,7 +300,16 @@ substrate_writer::outcome substrate_writer::write_batch() {
     auto error = to_error(std::current_exception());
     for (auto& op : ran)
       op->refuse(error);
-    write_failed({code_of(error), sentence(system(), error)});
+    if (ran.empty()) { // and so it would be at once again
+      line_.refuse_older(time_.steady_now() - options_.busy_timeout, error);
+      if (!line_.empty() && !flush_.is_set())
+        flush_.set(this, try_again);
+    }
+    standing_.take_back();
+    if (!is_senders_own(ran, code_of(error)))
+      write_failed({code_of(error), sentence(system(), error)});
+    else if (standing_.wants_claims() && !flush_.is_set())
+      flush_.set_now(this);
     return outcome::failed;
   }
   faults_ = 0;
@@ -286,9 +323,7 @@ void substrate_writer::after_commit() {
   standing_.hand_out(this);
   if (std::exchange(seen_.scheduler_concerned, false) && leader_)
     port::send(this, leader_, store_changed{});
-  if (auto next = standing_.next())
-    claims_.set(this, std::min<millis>(*next - time_.wall_now(),
-                                       longest_sleep));
+  sleep_until_claimable();
   if (db_->wal_pages() < checkpoint_at_)
     return;
   try {
@@ -298,6 +333,19 @@ void substrate_writer::after_commit() {
   } catch (const failure& why) {
     write_failed(why);
   }
+}
+
+void substrate_writer::sleep_until_claimable() {
+  if (auto next = standing_.next())
+    look_for_claims_at(*next);
+}
+
+// Waking too early costs nothing, and each setting is a message on its way.
+void substrate_writer::look_for_claims_at(timestamp when) {
+  if (claims_.is_set() && claims_at_ <= when)
+    return;
+  claims_at_ = when;
+  claims_.set(this, std::min<millis>(when - time_.wall_now(), longest_sleep));
 }
 
 void substrate_writer::lock_is_busy() {
@@ -312,7 +360,6 @@ void substrate_writer::lock_is_busy() {
 }
 
 void substrate_writer::write_failed(const failure& why) {
-  standing_.take_back();
   tell(event::level::error, "store fault", why.what());
   switch (why.code()) {
     case errc::corrupt:
@@ -330,8 +377,7 @@ void substrate_writer::write_failed(const failure& why) {
       break;
     default: break;
   }
-  if (!flush_.is_set())
-    flush_.set(this, try_again);
+  look_for_claims_at(time_.wall_now() + try_again);
 }
 
 void substrate_writer::give_up(const failure& why) {
@@ -370,6 +416,9 @@ void substrate_writer::open_file() {
   db_ = std::make_unique<connection>(options_.path, options_.open, time_);
   db_->wait_for_lock(millis{0}); // messages are taken while the lock is not
   version_ = db_->data_version();
+  // What others committed since the file was last looked at is in no version.
+  standing_.touch_all();
+  seen_.scheduler_concerned = true;
 }
 
 bool substrate_writer::see_others() {
@@ -378,12 +427,18 @@ bool substrate_writer::see_others() {
     return false;
   neighbour_seen_ = time_.steady_now();
   standing_.touch_all();
-  seen_.scheduler_concerned = true;
+  if (leader_)
+    port::send(this, leader_, store_changed{});
   return true;
 }
 
 void substrate_writer::look() {
-  if (!db_ || write_batch() != outcome::locked)
+  if (!db_)
+    return;
+  auto came = write_batch();
+  if (came == outcome::failed && db_)
+    look_.set(this, try_again);
+  if (came != outcome::locked)
     return;
   try {
     if (see_others())

@@ -1,0 +1,174 @@
+// Other connections' commits, seen without polling.
+#include "actors/commit_watch.hpp"
+#include "tests/actors/fixture.hpp"
+#include "tests/actors/neighbour.hpp"
+
+#include <random>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace alkstore;
+using namespace alkstore::test;
+
+namespace {
+
+struct watch_fixture : store_fixture {
+  watch_fixture() : watch(path(), writer, events.sink()) {}
+  commit_watch watch;
+};
+
+/// Another process that enqueues a job for each byte it reads.
+class enqueuer {
+public:
+  explicit enqueuer(const std::string& path) {
+    REQUIRE(::pipe(pipe_) == 0);
+    child_ = ::fork();
+    if (child_ != 0)
+      return;
+    ::close(pipe_[1]);
+    char byte = 0;
+    auto status = 0;
+    try {
+      std::optional<connection> db; // opened with the first byte
+      while (::read(pipe_[0], &byte, 1) == 1) {
+        if (!db)
+          db.emplace(path, open_options{.sync = durability::normal});
+        transaction tx{*db};
+        jobs::enqueue(tx, queue_name::plain("q"), "x");
+        tx.commit();
+      }
+    } catch (...) {
+      status = 1;
+    }
+    ::_exit(status);
+  }
+
+  ~enqueuer() {
+    ::close(pipe_[1]);
+    ::close(pipe_[0]);
+    int status = -1;
+    ::waitpid(child_, &status, 0);
+    CHECK(status == 0);
+  }
+
+  void one() { REQUIRE(::write(pipe_[1], "x", 1) == 1); }
+
+private:
+  int pipe_[2];
+  pid_t child_;
+};
+
+} // namespace
+
+TEST_CASE("H43: another process's job wakes a standing claim, 500 times at "
+          "random moments around an empty look") {
+  temp_dir place;
+  auto path = place.path("shared.db");
+  enqueuer other{path}; // forked before there is any thread
+  system_fixture t;
+  auto options = t.store_options();
+  options.path = path;
+  auto writer = spawn_writer(t.sys, options);
+  {
+    commit_watch watch{path, writer, t.events.sink()};
+    t.ask<completed>(writer, grant{t.playing<consumer_actor>(), "q", false,
+                                   "me", 5, 5});
+    std::minstd_rand random{1};
+    std::uniform_int_distribution<int> pause{0, 300};
+    millis worst{};
+    for (int round = 0; round < 500; ++round) {
+      auto start = std::chrono::steady_clock::now();
+      other.one();
+      auto got = t.expect<claimed>().jobs;
+      worst = std::max(worst, std::chrono::duration_cast<millis>(
+                                std::chrono::steady_clock::now() - start));
+      REQUIRE(got.size() == 1);
+      // The ack's own look comes at a random distance to the next job.
+      ::usleep(static_cast<useconds_t>(pause(random)));
+      port::send(t.self, writer,
+                 settle{t.playing<consumer_actor>(),
+                        {{got[0].claim, settlement::action::ack, {}, {}, {},
+                          {}}}});
+      ::usleep(static_cast<useconds_t>(pause(random)));
+    }
+    CHECK(worst < 1s);
+  }
+  caf::anon_send_exit(writer, caf::exit_reason::kill);
+}
+
+TEST_CASE("A neighbour's schedule reaches the leader, also while a third "
+          "connection holds the write lock") {
+  watch_fixture t;
+  neighbour other{t.path()}, third{t.path()};
+  port::send(t.self, t.writer, subscribe{t.playing<leader_actor>()});
+  other.write([](transaction& tx) {
+    return schedules::add(tx, {"a", "@every 1h", "q", "x", {}});
+  });
+  t.expect<store_changed>();
+  while (!t.hears_nothing<store_changed>(100ms)) {
+  }
+  other.write([](transaction& tx) {
+    return schedules::add(tx, {"b", "@every 1h", "q", "x", {}});
+  });
+  third.hold();
+  t.expect<store_changed>();
+}
+
+TEST_CASE("The writer's own commits wake nobody as another's") {
+  watch_fixture t;
+  port::send(t.self, t.writer, subscribe{t.playing<leader_actor>()});
+  t.enqueue_one();
+  while (!t.hears_nothing<store_changed>(100ms)) {
+  }
+  for (int i = 0; i < 50; ++i)
+    t.enqueue_one();
+  CHECK(t.hears_nothing<store_changed>(200ms));
+  t.ask<schedule>(t.writer, add_schedule{{"a", "@every 1h", "q", "x", {}}});
+  t.expect<store_changed>(); // this one concerns the leader
+}
+
+TEST_CASE("H61: a store whose file was moved, deleted or replaced ends the "
+          "writer with moved") {
+  namespace fs = std::filesystem;
+  watch_fixture t;
+  t.enqueue_one();
+  auto what = GENERATE(0, 1, 2, 3);
+  if (what == 0)
+    fs::rename(t.path(), t.path() + ".old");
+  else if (what == 1)
+    fs::remove(t.path());
+  else if (what == 2)
+    fs::remove(t.path() + "-wal");
+  else
+    fs::rename(t.dir.path(), t.dir.path() + "-elsewhere");
+  CHECK(code_of(t.wait_end(t.writer)) == errc::moved);
+  if (what == 3)
+    fs::rename(t.dir.path() + "-elsewhere", t.dir.path());
+}
+
+TEST_CASE("The watch ends at once, and the file may lie in the working "
+          "directory") {
+  store_fixture t;
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10; ++i) {
+    commit_watch one{t.path(), t.writer, t.events.sink()};
+    commit_watch two{"store.db", t.writer, t.events.sink()};
+  }
+  CHECK(std::chrono::steady_clock::now() - start < 2s);
+  CHECK(t.events.count("polling") == 0);
+}
+
+TEST_CASE("Without inotify the watch says so once and polls") {
+  store_fixture t;
+  t.stand(5, 5);
+  // A directory that is not there cannot be watched.
+  commit_watch watch{t.dir.path("gone/store.db"), t.writer, t.events.sink()};
+  t.events.wait_for("polling");
+  neighbour other{t.path()};
+  for (int i = 0; i < 3; ++i) {
+    other.enqueue("q");
+    CHECK(t.expect<claimed>().jobs.size() == 1);
+  }
+  CHECK(t.events.count("polling") == 1);
+}
