@@ -96,7 +96,8 @@ int64_t store::number(const char* sql) {
 
 witness::witness(const store& of)
   : db_(of.db.path(), {.read_only = true}, of.time),
-    version_(db_.data_version()), rows_(rows()) {}
+    version_(db_.data_version()),
+    rows_(rows()) {}
 
 bool witness::saw_nothing() {
   return db_.data_version() == version_ && rows() == rows_;

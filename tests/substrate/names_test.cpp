@@ -49,8 +49,8 @@ TEST_CASE("H34: a user's six names leave the leader's lease as it is") {
   auto led = s.lead();
   for (auto name : {"__alkstore", "__alkstore_leader", "__alkstoreX",
                     "abalkstore1", "_alkstore", "x__alkstore"}) {
-    auto expected =
-      name[0] == '_' && name[1] == '_' ? errc::reserved_name : errc{};
+    auto expected = name[0] == '_' && name[1] == '_' ? errc::reserved_name
+                                                     : errc{};
     CHECK(error_of([&] { s.enqueue(queue_name::plain(name)); }) == expected);
     CHECK(error_of([&] { s.enqueue(queue_name::outbox(name)); }) == expected);
     CHECK(error_of([&] { s.add(name, "@every 1h"); }) == expected);
