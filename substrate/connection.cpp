@@ -3,12 +3,14 @@
 #include "substrate/schema.hpp"
 #include "substrate/transaction.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <random>
-
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
 
 namespace alkstore {
 
@@ -18,8 +20,7 @@ namespace {
 // a neighbour starve; jitter keeps two of ours from meeting again and again.
 void nap() {
   thread_local std::minstd_rand random{std::random_device{}()};
-  ::usleep(
-    std::uniform_int_distribution<unsigned>{200, 800}(random));
+  ::usleep(std::uniform_int_distribution<unsigned>{200, 800}(random));
 }
 
 // mknod makes the file without opening it: a descriptor of our own, closed,
@@ -33,6 +34,24 @@ void make_file(const std::string& path) {
               : denied        ? errc::read_only
                               : errc::io_error;
   throw failure{code, "cannot create " + path + ": " + std::strerror(errno)};
+}
+
+// SQLite opens a file that it may not write for reading, and says at the first
+// write that something is missing, not what.
+void check_permissions(const std::string& path, bool read_only) {
+  auto need = [](const std::string& file, int mode, const std::string& what) {
+    if (::faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) != 0
+        && (errno == EACCES || errno == EPERM || errno == EROFS))
+      throw failure{errc::read_only, "no permission to " + what + " " + file
+                                       + ": " + std::strerror(errno)};
+  };
+  need(path, R_OK, "read");
+  if (read_only)
+    return;
+  need(path, W_OK, "write");
+  std::error_code ignored;
+  auto folder = std::filesystem::canonical(path, ignored).parent_path();
+  need(folder.string(), W_OK | X_OK, "write -wal and -shm in the directory");
 }
 
 } // namespace
@@ -70,6 +89,7 @@ connection::~connection() {
 void connection::open(const open_options& options) {
   if (!options.read_only)
     make_file(path_);
+  check_permissions(path_, options.read_only);
   auto flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
                | (options.read_only ? SQLITE_OPEN_READONLY
                                     : SQLITE_OPEN_READWRITE);
@@ -138,7 +158,9 @@ statement connection::sql(const char* text) {
   return {db_, fresh, kept.lent};
 }
 
-bool connection::inherited() const noexcept { return ::getpid() != process_; }
+bool connection::inherited() const noexcept {
+  return ::getpid() != process_;
+}
 
 void connection::check_process() const {
   if (inherited())
@@ -169,7 +191,7 @@ int connection::checkpoint(checkpoint_mode mode) {
 }
 
 int64_t connection::wal_bytes() const {
-  struct stat info {};
+  struct stat info{};
   return ::stat((path_ + "-wal").c_str(), &info) == 0 ? info.st_size : 0;
 }
 
@@ -180,7 +202,7 @@ bool connection::still_there() const {
 }
 
 connection::file_identity connection::identify(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0)
     return {};
   return {info.st_dev, info.st_ino};
