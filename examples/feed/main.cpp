@@ -1,6 +1,6 @@
 // Puts each line of standard input into an outbox, as one message, byte for
-// byte, and prints `<line> <job id>` once it is on disk. A node on the same file
-// delivers.
+// byte, and prints `<line> <job id>` once it is on disk. A node on the same
+// file delivers.
 //
 //   alkstore-example-feed --database=app.db --outbox=hooks <events.jsonl
 
@@ -35,8 +35,8 @@ public:
   feeder(caf::scoped_actor& self, alkstore::store_actor store,
          const config& options)
     : self_(self), store_(std::move(store)), outbox_(options.outbox) {
-    message_.visibility_timeout
-      = std::chrono::duration_cast<alkstore::millis>(options.visibility);
+    message_.visibility_timeout = std::chrono::duration_cast<alkstore::millis>(
+      options.visibility);
   }
 
   // False if a line was refused.
@@ -92,10 +92,9 @@ private:
   std::string outbox_;
   alkstore::job_options message_;
 
-  using answer_handle
-    = decltype(port::ask(std::declval<caf::scoped_actor&>(), caf::infinite,
-                         std::declval<alkstore::store_actor&>(),
-                         alkstore::outbox_enqueue{}));
+  using answer_handle = decltype(port::ask(
+    std::declval<caf::scoped_actor&>(), caf::infinite,
+    std::declval<alkstore::store_actor&>(), alkstore::outbox_enqueue{}));
   struct question {
     numbered_line line;
     answer_handle answer;

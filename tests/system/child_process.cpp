@@ -1,14 +1,5 @@
 #include "tests/system/child_process.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdint>
-#include <stdexcept>
-#include <string_view>
-#include <system_error>
-
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
@@ -17,6 +8,15 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
 
 namespace alkstore::test {
 
@@ -108,9 +108,7 @@ void child_process::kill() {
 void child_process::freeze() {
   signal(SIGSTOP);
   siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(pid_), &info,
-                  WSTOPPED)
-           != 0
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED) != 0
          && errno == EINTR)
     continue;
 }
@@ -147,9 +145,8 @@ void child_process::read_lines() {
     auto size = ::read(output_.get(), buffer.data(), buffer.size());
     if (size == 0 || (size < 0 && errno == EAGAIN && fds[1].revents != 0))
       break;
-    for (auto c : std::string_view{buffer.data(),
-                                   static_cast<size_t>(std::max<ssize_t>(
-                                     size, 0))}) {
+    for (auto c : std::string_view{
+           buffer.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))}) {
       if (c == '\n')
         log_->add(pid_, std::exchange(rest, {}));
       else
@@ -158,6 +155,7 @@ void child_process::read_lines() {
   }
   if (!rest.empty())
     log_->add(pid_, rest);
+  log_->end(pid_);
 }
 
 } // namespace alkstore::test

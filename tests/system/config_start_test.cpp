@@ -5,11 +5,11 @@
 #include "tests/system/node_process.hpp"
 #include "tests/system/store_view.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-
-#include <unistd.h>
 
 using namespace alkstore;
 using namespace alkstore::test;
@@ -116,7 +116,7 @@ TEST_CASE("S25: unknown keys, wrong types, durations without a unit and "
   refused("database = 7", "alkstore.database: ");
   refused("busy-timeout = 5", "alkstore.busy-timeout: ");
   refused("database = \"no/such/folder/a.db\"", "alkstore.database: ");
-  refused("database = \"/dev/full\"", "alkstore.database: ");
+  refused("database = \".\"", "alkstore.database: ");
   CHECK_FALSE(fs::exists(dir.path("a.db")));
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("H88: a configuration file that cannot be read ends the start, with "
     CHECK(node.took < millis{5000}); // 1 s on a machine of its own
   };
   refused(dir.path("missing.conf"), "No such file");
-  refused("~/no-such-alkstore.conf", "No such file");
+  refused("~/no-such-alkstore.conf", "cannot be read");
   refused("~nobody/x.conf", "`~`");
   refused(dir.path(), "directory");
   refused(dir.path("closed.conf"), "Permission denied");
@@ -173,12 +173,17 @@ TEST_CASE("H88: a configuration file that cannot be read ends the start, with "
   CHECK(files_in(dir.path()) == before);
 }
 
-TEST_CASE("H88: an empty configuration file means the defaults, and a line says "
-          "so") {
+TEST_CASE(
+  "H88: an empty configuration file means the defaults, and a line says "
+  "so") {
   temp_dir dir;
   write_file(dir.path("empty.conf"), "");
   child_process node{{{ALKSTORE_NODE, "--config-file", "empty.conf"},
-                      dir.path(), "/dev/null", {}, false, {}}};
+                      dir.path(),
+                      "/dev/null",
+                      {},
+                      false,
+                      {}}};
   node.await("every key has its default");
   node.await("leading");
   node.signal(SIGTERM);
@@ -189,11 +194,11 @@ TEST_CASE("H88: an empty configuration file means the defaults, and a line says 
 TEST_CASE("H89: the start and --check tell all findings in one run, with file, "
           "line, key and the nearest known key") {
   temp_dir dir;
-  std::string faulty = "lease-tll = \"20s\"\n"     // line 2
-                       "max-attempts = 5\n"        // of schedules
-                       "retention = \"1d\"\n"      //
-                       "retention = \"2d\"\n"      // line 5
-                       "database = 12\n";          // line 6
+  std::string faulty = "lease-tll = \"20s\"\n" // line 2
+                       "max-attempts = 5\n"    // of schedules
+                       "retention = \"1d\"\n"  //
+                       "retention = \"2d\"\n"  // line 5
+                       "database = 12\n";      // line 6
   for (bool check : {false, true}) {
     node_options options;
     if (check)
@@ -217,23 +222,26 @@ TEST_CASE("H89: the start and --check tell all findings in one run, with file, "
   CHECK_FALSE(fs::exists(dir.path("a.db")));
 }
 
-TEST_CASE("H90: a duration without a unit, zero, negative, out of range or with "
-          "spaces is refused, the same for every key") {
+TEST_CASE(
+  "H90: a duration without a unit, zero, negative, out of range or with "
+  "spaces is refused, the same for every key") {
   temp_dir dir;
   std::string faulty;
-  std::vector<std::string> bad{"600",   "\"600\"",   "\"0s\"",
+  std::vector<std::string> bad{"600",     "\"600\"",  "\"0s\"",
                                "\"-5s\"", "\"1e3s\"", "\"9999999999d\""};
   for (auto& value : bad) {
     auto block = "lease-ttl = " + value + "\nstop-grace = " + value
                  + "\nschedules = [{ name = \"s\", spec = \"@every 1s\", "
                    "queue = \"q\", visibility-timeout = "
-                 + value + " }]\noutboxes = [{ name = \"o\", url = "
-                 "\"http://127.0.0.1/\", timeout = " + value + " }]";
+                 + value
+                 + " }]\noutboxes = [{ name = \"o\", url = "
+                   "\"http://127.0.0.1/\", timeout = "
+                 + value + " }]";
     node_process node{dir.path(), block};
     CHECK(node.exit_status() == config_error);
     INFO(value << ":\n" << node.output());
-    for (auto key : {"lease-ttl", "stop-grace", "visibility-timeout",
-                     "].timeout"})
+    for (auto key :
+         {"lease-ttl", "stop-grace", "visibility-timeout", "].timeout"})
       CHECK(says(node, key));
   }
   node_process bare{dir.path(), "lease-ttl = 600"};

@@ -8,8 +8,8 @@
 #include "tests/system/store_view.hpp"
 
 #include <random>
-#include <thread>
 #include <sstream>
+#include <thread>
 
 using namespace alkstore;
 using namespace alkstore::test;
@@ -75,8 +75,8 @@ TEST_CASE("S22, H67: nothing that was answered with success is missing after "
   auto block = "database = \"a.db\"\nlease-ttl = \"1s\"\n"
                "schedules = [{ name = \"beat\", spec = \"@every 1s\", "
                "queue = \"beats\" }]\n"
-               "outboxes = [{ name = \"hooks\", url = \"" + endpoint.url()
-               + "\" }]";
+               "outboxes = [{ name = \"hooks\", url = \""
+               + endpoint.url() + "\" }]";
   auto start = [&] {
     return std::make_unique<node_process>(dir.path(), block);
   };

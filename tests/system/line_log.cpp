@@ -16,15 +16,23 @@ void line_log::add(pid_t from, std::string text) {
   grown_.notify_all();
 }
 
+void line_log::end(pid_t from) {
+  {
+    std::lock_guard guard{mutex_};
+    ended_.insert(from);
+  }
+  grown_.notify_all();
+}
+
 log_line line_log::await(const std::string& piece, size_t count, pid_t from,
                          millis within) {
   std::unique_lock guard{mutex_};
   std::vector<log_line> found;
-  auto enough = [&] {
+  grown_.wait_for(guard, within, [&] {
     found = find(piece, from);
-    return found.size() >= count;
-  };
-  if (grown_.wait_for(guard, within, enough))
+    return found.size() >= count || ended_.contains(from);
+  });
+  if (found.size() >= count)
     return found[count - 1];
   guard.unlock();
   throw std::runtime_error{"no " + std::to_string(count) + " lines with \""
@@ -35,9 +43,8 @@ bool line_log::stays_without(const std::string& piece, millis length,
                              pid_t from) {
   std::unique_lock guard{mutex_};
   auto before = find(piece, from).size();
-  return !grown_.wait_for(guard, length, [&] {
-    return find(piece, from).size() > before;
-  });
+  return !grown_.wait_for(guard, length,
+                          [&] { return find(piece, from).size() > before; });
 }
 
 std::vector<log_line> line_log::matching(const std::string& piece,

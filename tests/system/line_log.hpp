@@ -3,12 +3,13 @@
 
 #include "substrate/time.hpp"
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace alkstore::test {
 
@@ -30,9 +31,12 @@ public:
 
   void add(pid_t from, std::string text);
 
+  /// No more lines come from that process.
+  void end(pid_t from);
+
   /// Waits until `from` has printed `count` lines that contain `piece`; answers
   /// the last of these. Throws std::runtime_error, with the log, if they do not
-  /// come.
+  /// come or `from` has ended without them.
   log_line await(const std::string& piece, size_t count = 1,
                  pid_t from = anyone, millis within = patience);
 
@@ -51,6 +55,7 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable grown_;
   std::vector<log_line> lines_;
+  std::set<pid_t> ended_;
 };
 
 /// The machine's steady clock.

@@ -22,9 +22,10 @@ constexpr size_t payload_count = 329;
 // Like the real ones: a median of 8 kB, at most 28 kB, some of it not ASCII.
 std::vector<std::string> made_payloads() {
   const std::vector<std::string> pieces{
-    "\"id\":21796960,", "\"url\":\"https://api.example.com/repos/1\",",
+    "\"id\":21796960,",          "\"url\":\"https://api.example.com/repos/1\",",
     "\"login\":\"Übersetzer\",", "\"body\":\"完成 ✓ \\\"quoted\\\" \\n\",",
-    "\"emoji\":\"🚀\",", "\"private\":false,", "\"score\":-1.5e3,", "null,"};
+    "\"emoji\":\"🚀\",",         "\"private\":false,",
+    "\"score\":-1.5e3,",         "null,"};
   std::mt19937 random{329};
   std::lognormal_distribution<> size{9.0, 0.6};
   std::vector<std::string> out;
@@ -61,9 +62,9 @@ struct delivery_run {
   temp_dir dir;
   receiver endpoint;
   std::vector<std::string> sent = payloads();
-  std::string block
-    = "database = \"a.db\"\noutboxes = [{ name = \"hooks\", url = \""
-      + endpoint.url() + "\" }]";
+  std::string block =
+    "database = \"a.db\"\noutboxes = [{ name = \"hooks\", url = \""
+    + endpoint.url() + "\" }]";
 
   void feed(const std::string& visibility) {
     auto input = write_file(dir.path("input"), lines_of(sent));
@@ -82,8 +83,9 @@ struct delivery_run {
 
 } // namespace
 
-TEST_CASE("S27: 329 payloads reach an endpoint byte for byte, each exactly once "
-          "without faults") {
+TEST_CASE(
+  "S27: 329 payloads reach an endpoint byte for byte, each exactly once "
+  "without faults") {
   delivery_run run;
   REQUIRE(run.sent.size() == payload_count);
   node_process node{run.dir.path(), run.block};
@@ -101,8 +103,9 @@ TEST_CASE("S27: 329 payloads reach an endpoint byte for byte, each exactly once 
   CHECK(store_view{run.dir.path("a.db")}.payloads().empty());
 }
 
-TEST_CASE("S27: 329 payloads reach an endpoint byte for byte, each at least once "
-          "and under one id, while the node is killed again and again") {
+TEST_CASE(
+  "S27: 329 payloads reach an endpoint byte for byte, each at least once "
+  "and under one id, while the node is killed again and again") {
   delivery_run run;
   auto kills = static_cast<size_t>(rounds(3, 10));
   auto node = std::make_unique<node_process>(run.dir.path(), run.block);

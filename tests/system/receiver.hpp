@@ -23,7 +23,7 @@ struct received {
 };
 
 struct answer {
-  std::string text; ///< raw; see status()
+  std::string text;    ///< raw; see status()
   bool silent = false; ///< nothing is said until the peer closes
   bool held = false;   ///< not before release()
 

