@@ -4,9 +4,11 @@
 #include "app/log.hpp"
 #include "app/setup.hpp"
 #include "app/signals.hpp"
+#include "app/watchdog.hpp"
 
 #include <future>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -56,48 +58,40 @@ void log(event::level severity, std::string what, std::string text) {
 
 // Waits for the runtime's end; passes signals on to it.
 caf::error supervise(const runtime_actor& runtime, signal_source& signals,
-                     millis grace) {
-  std::promise<caf::error> ended;
-  auto reason = ended.get_future();
-  port::when_ended(runtime, [&](const caf::error& why) {
-    ended.set_value(why);
+                     watchdog& dog, millis grace) {
+  auto ended = std::make_shared<std::promise<caf::error>>();
+  auto reason = ended->get_future();
+  port::when_ended(runtime, [ended, &signals](const caf::error& why) {
+    ended->set_value(why);
     signals.wake();
   });
-  auto patience = signal_source::for_ever;
   auto stopping = false;
   while (reason.wait_for(millis{0}) != std::future_status::ready) {
-    switch (signals.wait(patience)) {
-      case signal_source::event::stop:
-        patience = grace + hang_limit;
-        if (!std::exchange(stopping, true)) {
-          log(event::level::info, "stopping",
-              "what is in flight gets " + std::to_string(grace.count())
-                + " ms to end; another signal cuts it");
-          port::send_anonymously(runtime, stop{});
-        } else {
-          log(event::level::warning, "cutting",
-              "what is in flight is left to its claims' deadlines");
-          port::send_anonymously(runtime, stop_now{});
-        }
-        break;
-      case signal_source::event::timeout:
-        log(event::level::error, "hangs",
-            "the stop takes too long; ended without it");
-        std::_Exit(exit_software);
-      case signal_source::event::woken: break;
+    if (signals.wait() == signal_source::event::woken)
+      continue;
+    if (!std::exchange(stopping, true)) {
+      log(event::level::info, "stopping",
+          "what is in flight gets " + std::to_string(grace.count())
+            + " ms to end; another signal cuts it");
+      dog.expect("the end of the store's actors", grace + hang_limit);
+      port::send_anonymously(runtime, stop{});
+    } else {
+      log(event::level::warning, "cutting",
+          "what is in flight is left to its claims' deadlines");
+      port::send_anonymously(runtime, stop_now{});
     }
   }
   return reason.get();
 }
 
 exit_status run_until_stopped(caf::actor_system& sys, runtime_options options,
-                              signal_source& signals) {
+                              signal_source& signals, watchdog& dog) {
   auto grace = options.stop_grace;
   caf::error why;
   try {
     auto runtime = start(sys, std::move(options));
     log(event::level::info, "started", "SIGTERM or Ctrl-C stops it");
-    why = supervise(runtime, signals, grace);
+    why = supervise(runtime, signals, dog, grace);
   } catch (const failure& x) {
     std::cerr << "alkstore-node: alkstore.database: " << x.what() << '\n';
     return start_status_of(x.code());
@@ -125,12 +119,14 @@ exit_status run_node(const node_config& config,
     return exit_config;
   }
   port::prefer_sharing(caf_config);
+  watchdog dog; // outlives the system, whose end can hang
   caf::actor_system sys{caf_config};
   http_client http{config.allow_private_targets ? private_targets::allowed
                                                 : private_targets::refused};
   command_runner commands;
   auto status = run_until_stopped(
-    sys, runtime_setup(config, {http, commands, log_to_stdout}), signals);
+    sys, runtime_setup(config, {http, commands, log_to_stdout}), signals, dog);
+  dog.expect("the end of the actor system", hang_limit);
   sys.await_all_actors_done(); // the last use of http and commands
   return status;
 }

@@ -32,17 +32,13 @@ signal_source::signal_source() {
   wake_ = checked(::eventfd(0, EFD_CLOEXEC), "eventfd");
 }
 
-signal_source::event signal_source::wait(millis at_most) {
+signal_source::event signal_source::wait() {
   std::array<pollfd, 2> fds{
     {{signals_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
-  auto ready = 0;
-  do
-    ready = ::poll(fds.data(), fds.size(), static_cast<int>(at_most.count()));
-  while (ready < 0 && errno == EINTR);
+  while (::poll(fds.data(), fds.size(), -1) < 0 && errno == EINTR)
+    continue;
   if (fds[1].revents != 0)
     return event::woken;
-  if (fds[0].revents == 0)
-    return event::timeout;
   signalfd_siginfo info{};
   [[maybe_unused]] auto got = ::read(signals_.get(), &info, sizeof info);
   return event::stop;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/unique_fd.hpp"
-#include "substrate/time.hpp"
 
 namespace alkstore {
 
@@ -11,14 +10,12 @@ namespace alkstore {
 /// without descriptors.
 class signal_source {
 public:
-  enum class event { stop, woken, timeout };
-
-  static constexpr millis for_ever{-1};
+  enum class event { stop, woken };
 
   signal_source();
 
-  /// Waits for a signal, for wake(), or until the time is over.
-  event wait(millis at_most);
+  /// Waits for a signal or for wake().
+  event wait();
 
   /// Makes wait() return; from any thread.
   void wake();
