@@ -1,7 +1,5 @@
 #include "actors/standing_claims.hpp"
 
-#include <algorithm>
-
 namespace alkstore {
 
 void standing_claims::set(const grant& x) {
@@ -16,9 +14,9 @@ void standing_claims::set(const grant& x) {
     return;
   }
   if (found == book_.end())
-    book_.push_back({x, queue, 0, 0, true, false, {}, {}});
+    book_.push_back({x, queue, 0, 0, true, false, false, {}, {}});
   else
-    *found = {x, queue, found->in_hand, 0, true, false, {}, {}};
+    *found = {x, queue, found->in_hand, 0, true, false, false, {}, {}};
 }
 
 void standing_claims::drop(const caf::actor_addr& consumer) {
@@ -27,11 +25,13 @@ void standing_claims::drop(const caf::actor_addr& consumer) {
   });
 }
 
-void standing_claims::give_back(const caf::actor_addr& consumer, int count) {
+void standing_claims::give_back(const caf::actor_addr& consumer, int count,
+                                bool unstarted) {
   for (auto& x : book_)
     if (x.who.consumer.address() == consumer) {
       x.settled = std::min(x.in_hand, x.settled + count);
       x.look = true;
+      x.full |= unstarted;
     }
 }
 
@@ -59,7 +59,8 @@ void standing_claims::claim(transaction& tx) {
 }
 
 void standing_claims::claim_for(entry& x, transaction& tx) {
-  auto startable = std::max(0, x.who.startable - x.in_hand + x.settled);
+  auto startable = free_hands(x);
+  x.full = false;
   x.looked = true;
   x.found = claims::claim(tx, x.queue, x.who.worker, room(x), startable);
   auto got = static_cast<int>(x.found.size());
@@ -88,7 +89,7 @@ void standing_claims::touch_due(timestamp now) {
 std::optional<timestamp> standing_claims::next() const {
   std::optional<timestamp> soonest;
   for (auto& x : book_)
-    if (x.next && (!soonest || *x.next < *soonest))
+    if (x.next && room(x) > 0 && (!soonest || *x.next < *soonest))
       soonest = x.next;
   return soonest;
 }

@@ -4,6 +4,7 @@
 #include "actors/actors.hpp"
 #include "substrate/claims.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,8 +22,10 @@ public:
   /// Takes out a consumer that ended. Its claims wait for their deadline.
   void drop(const caf::actor_addr& consumer);
 
-  /// A consumer settled so many jobs, in the open transaction.
-  void give_back(const caf::actor_addr& consumer, int count);
+  /// A consumer settled so many jobs, in the open transaction. One that handed
+  /// back jobs which it could not start gets more once it has a free hand: they
+  /// are for somebody who has one now.
+  void give_back(const caf::actor_addr& consumer, int count, bool unstarted);
 
   /// Jobs of this queue may have become claimable, or earlier than thought.
   void touch(std::string_view queue);
@@ -66,11 +69,17 @@ private:
     int settled = 0;     ///< of these, in the open transaction
     bool look = true;    ///< there may be claimable jobs
     bool looked = false; ///< in the open transaction
+    bool full = false;   ///< handed back unstarted jobs, has no hand free
     std::optional<timestamp> next; ///< when what was left becomes claimable
     std::vector<job> found;        ///< claimed in the open transaction
   };
 
+  static int free_hands(const entry& x) {
+    return std::max(0, x.who.startable - x.in_hand + x.settled);
+  }
   static int room(const entry& x) {
+    if (x.full && free_hands(x) == 0)
+      return 0;
     return x.who.credit - x.in_hand + x.settled;
   }
   static void claim_for(entry& x, transaction& tx);

@@ -4,6 +4,8 @@
 #include "substrate/dead_letters.hpp"
 #include "substrate/dedupe.hpp"
 
+#include <algorithm>
+
 namespace alkstore {
 
 namespace {
@@ -190,8 +192,11 @@ settled run_in(transaction& tx, const settle& x, effects& seen) {
       out.results.push_back(why.code());
     }
   }
+  auto unstarted = std::any_of(
+    x.claims.begin(), x.claims.end(),
+    [](auto& one) { return one.what == settlement::action::release; });
   seen.standing.give_back(x.consumer.address(),
-                          static_cast<int>(x.claims.size()));
+                          static_cast<int>(x.claims.size()), unstarted);
   return out;
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("A released job comes back at once, a retried one when it is due") {
   t.stand(1, 1);
   t.enqueue_one();
   auto one = t.expect<claimed>().jobs.at(0);
-  t.settle_all({one}, settlement::action::release);
+  t.settle_all({one}, settlement::action::release); // and the hand is free
   auto two = t.expect<claimed>().jobs.at(0);
   CHECK(two.id == one.id);
   CHECK(two.attempts == 1);
@@ -148,6 +148,23 @@ TEST_CASE("A job on its last attempt is handed out only where it can be "
   CHECK(in_hand.size() == 2);
   t.settle_all({in_hand.at(0)});
   CHECK(what_comes(t).size() == 1);
+}
+
+TEST_CASE("H41: what a consumer hands back unstarted is for others until it has "
+          "a free hand") {
+  store_fixture t;
+  t.stand(5, 1);
+  t.ask<std::vector<int64_t>>(
+    t.writer, enqueue_many{std::vector<enqueue>(5, enqueue{"q", "x", {}})});
+  auto in_hand = what_comes(t);
+  REQUIRE(in_hand.size() == 5);
+  t.settle_all({in_hand.begin() + 1, in_hand.end()},
+               settlement::action::release);
+  t.enqueue_one();
+  CHECK(what_comes(t).empty());
+  CHECK(t.claim(1).size() == 1);
+  t.settle_all({in_hand[0]});
+  CHECK(what_comes(t).size() == 4);
 }
 
 TEST_CASE("Credit that was taken back brings nothing more") {
