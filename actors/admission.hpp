@@ -53,9 +53,11 @@ public:
   place(place&& other) noexcept
     : gate_(std::exchange(other.gate_, nullptr)), weight_(other.weight_) {}
   place& operator=(place&&) = delete;
-  ~place() {
-    if (gate_)
-      gate_->leave(weight_);
+  ~place() { give_back(); }
+
+  void give_back() noexcept {
+    if (auto gate = std::exchange(gate_, nullptr))
+      gate->leave(weight_);
   }
 
 private:

@@ -34,6 +34,10 @@ public:
   /// When it arrived.
   steady_time since() const noexcept { return since_; }
 
+protected:
+  /// To be called before the answer: whoever has it finds room for the next.
+  void leave_line() noexcept { in_line_.give_back(); }
+
 private:
   place in_line_;
   bool alone_;
@@ -58,9 +62,15 @@ public:
     reply_.emplace(run_in(tx, message_, seen));
   }
 
-  void answer() override { promise_.deliver(std::move(*reply_)); }
+  void answer() override {
+    leave_line();
+    promise_.deliver(std::move(*reply_));
+  }
 
-  void refuse(const caf::error& why) override { promise_.deliver(why); }
+  void refuse(const caf::error& why) override {
+    leave_line();
+    promise_.deliver(why);
+  }
 
 private:
   Message message_;
