@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,25 +16,26 @@ namespace alkstore::test {
 /// The longest that any test waits for a message before it fails.
 inline constexpr auto patience = std::chrono::seconds{20};
 
-/// Collects events from the actors and lets a test wait for one.
+/// Collects events from the actors and lets a test wait for one. Its sinks may
+/// outlive it.
 class event_log {
 public:
   event_sink sink() {
-    return [this](const event& x) {
-      std::lock_guard lock{mutex_};
-      events_.push_back(x);
-      changed_.notify_all();
+    return [state = state_](const event& x) {
+      std::lock_guard lock{state->mutex};
+      state->events.push_back(x);
+      state->changed.notify_all();
     };
   }
 
   /// Waits for the `count`th event of that kind; fails the test without it.
   event wait_for(const std::string& what, size_t count = 1,
                  const std::string& name = {}) {
-    std::unique_lock lock{mutex_};
+    std::unique_lock lock{state_->mutex};
     event found;
-    auto there = changed_.wait_for(lock, patience, [&] {
+    auto there = state_->changed.wait_for(lock, patience, [&] {
       size_t seen = 0;
-      for (auto& x : events_)
+      for (auto& x : state_->events)
         if (x.what == what && (name.empty() || x.name == name)
             && ++seen == count) {
           found = x;
@@ -53,14 +55,17 @@ public:
   }
 
   std::vector<event> all() {
-    std::lock_guard lock{mutex_};
-    return events_;
+    std::lock_guard lock{state_->mutex};
+    return state_->events;
   }
 
 private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<event> events_;
+  struct shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<event> events;
+  };
+  std::shared_ptr<shared> state_ = std::make_shared<shared>();
 };
 
 } // namespace alkstore::test

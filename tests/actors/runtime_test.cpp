@@ -6,6 +6,8 @@
 #include "tests/actors/fixture.hpp"
 #include "tests/actors/neighbour.hpp"
 
+#include <random>
+
 using namespace alkstore;
 using namespace alkstore::test;
 
@@ -193,7 +195,7 @@ TEST_CASE("H66: the end of the grace period, or a second signal, cuts what is "
   CHECK(done);
   CHECK(since(begin) < 2s);
   CHECK(t.wait_end(node) == caf::exit_reason::normal);
-  CHECK(t.events.wait_for("cut").name == "outbox_delivery mail");
+  t.events.wait_for("cut", 1, "outbox_delivery mail");
   running.conclude(verdict::delivered()); // too late, and harmless
   neighbour other{t.path()};
   CHECK(other.number("SELECT claimed FROM alkstore_jobs") == 1);
@@ -491,4 +493,60 @@ TEST_CASE("H68: passing faults of every kind, in every operation, end nothing "
   neighbour other{t.path()};
   CHECK(other.number("SELECT count(*) FROM alkstore_jobs WHERE queue = 'q'")
         == 0);
+}
+
+TEST_CASE("H68, H71: whatever dies, fails or is held up, every accepted job is "
+          "handled in the end") {
+  faulty_disk disk;
+  runtime_fixture t;
+  desk table;
+  auto options = t.options();
+  options.restarts = {5ms, 20ms, 1000, 60s};
+  options.lease = {600ms, 200ms};
+  options.queues.push_back({"q", table.handler(verdict::delivered()), {}, 2,
+                            6});
+  auto node = start(t.sys, options);
+  neighbour other{t.path()};
+  std::minstd_rand random{7};
+  auto dice = [&](int sides) {
+    return std::uniform_int_distribution<int>{1, sides}(random);
+  };
+  job_options how;
+  how.max_attempts = 1000;
+  how.visibility_timeout = 700ms; // what a dead consumer held comes back
+  how.backoff_base = 1ms;
+  std::vector<int64_t> accepted;
+  for (int round = 0; round < 60; ++round) {
+    auto now = t.handles(node);
+    auto one = dice(8);
+    if (one == 1)
+      caf::anon_send_exit(now.store, caf::exit_reason::kill);
+    else if (one == 2)
+      caf::anon_send_exit(now.reader, caf::exit_reason::kill);
+    else if (one <= 4)
+      disk.fail(disk_op::write, one == 3 ? SQLITE_FULL : SQLITE_IOERR_WRITE, 1,
+                dice(5) - 1);
+    else if (one == 5)
+      other.hold();
+    for (int i = 0; i < 5; ++i) {
+      auto got = port::ask(t.self, one == 5 ? 20ms : 2s, now.store,
+                           enqueue{"q", "x", how});
+      got.receive([&](int64_t id) { accepted.push_back(id); },
+                  [](const caf::error&) {});
+    }
+    other.let_go();
+    t.let_pass(millis{dice(20)});
+  }
+  auto left = [&] {
+    return other.number("SELECT count(*) FROM alkstore_jobs"
+                        " WHERE queue = 'q'");
+  };
+  auto begin = clock::system().steady_now();
+  while (left() > 0 && since(begin) < 15s)
+    t.let_pass(20ms);
+  CHECK(left() == 0);
+  CHECK(accepted.size() > 100);
+  CHECK(other.number("SELECT count(*) FROM alkstore_dead") == 0);
+  t.stop_it(node);
+  CHECK(table.started() >= static_cast<int>(accepted.size()));
 }
