@@ -77,8 +77,10 @@ TEST_CASE("S22, H67: nothing that was answered with success is missing after "
                "queue = \"beats\" }]\n"
                "outboxes = [{ name = \"hooks\", url = \""
                + endpoint.url() + "\" }]";
+  node_options options;
+  options.log = std::make_shared<line_log>();
   auto start = [&] {
-    return std::make_unique<node_process>(dir.path(), block);
+    return std::make_unique<node_process>(dir.path(), block, options);
   };
   std::unique_ptr<node_process> nodes[] = {start(), start()};
   std::set<std::string> acknowledged;
@@ -98,6 +100,7 @@ TEST_CASE("S22, H67: nothing that was answered with success is missing after "
   }
   nodes[0]->await("started");
   nodes[1]->await("started");
+  options.log->await("fired beat", options.log->count("fired beat") + 2);
   CHECK(nodes[0]->stop() == 0);
   CHECK(nodes[1]->stop() == 0);
 

@@ -273,7 +273,7 @@ TEST_CASE("H77: an answer that trickles in, or none at all, ends with the "
     auto line = node.await("dead " + name).text;
     CHECK(contains(line, "timeout"));
     auto took = std::atoi(line.c_str() + line.find("took=") + 5);
-    CHECK(took >= 500);
+    CHECK(took >= 490); // both clocks are read in whole milliseconds
     CHECK(took < 2000); // 550 on a machine of its own
   }
   CHECK(node.stop() == 0);

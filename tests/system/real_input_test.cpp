@@ -9,6 +9,8 @@
 #include "tests/system/store_view.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <fstream>
 #include <random>
 
@@ -60,7 +62,15 @@ std::string lines_of(const std::vector<std::string>& texts) {
 
 struct delivery_run {
   temp_dir dir;
-  receiver endpoint;
+  std::atomic<pid_t> victim{0}; ///< killed during every step-th request
+  std::atomic<size_t> requests{0};
+  size_t step = payload_count;
+  receiver endpoint{[this](const received&) {
+    if (++requests % step == 0)
+      if (auto pid = victim.exchange(0); pid != 0)
+        ::kill(pid, SIGKILL);
+    return answer::status(200);
+  }};
   std::vector<std::string> sent = payloads();
   std::string block =
     "database = \"a.db\"\noutboxes = [{ name = \"hooks\", url = \""
@@ -108,20 +118,23 @@ TEST_CASE(
   "and under one id, while the node is killed again and again") {
   delivery_run run;
   auto kills = static_cast<size_t>(rounds(3, 10));
-  auto node = std::make_unique<node_process>(run.dir.path(), run.block);
+  run.step = payload_count / (kills + 1);
   run.feed("3s");
-  for (size_t i = 1; i <= kills; ++i) {
-    run.endpoint.await(i * payload_count / (kills + 1));
-    node->kill();
-    node = std::make_unique<node_process>(run.dir.path(), run.block);
+  for (size_t i = 0; i < kills; ++i) {
+    node_process node{run.dir.path(), run.block};
+    run.victim = node.pid();
+    CHECK(node.exit_status() == 128 + SIGKILL);
   }
+  node_process node{run.dir.path(), run.block};
   run.endpoint.await([](const std::vector<received>& requests) {
     std::set<std::string> ids;
     for (auto& x : requests)
       ids.insert(x.id());
     return ids.size() >= payload_count;
   });
-  CHECK(node->stop() == 0);
+  CHECK(node.stop() == 0);
+  // Each one that was killed got no answer.
+  CHECK(run.endpoint.count() >= payload_count + kills);
   std::map<std::string, std::string> digest_of; // by id
   auto stable = true;
   for (auto& x : run.endpoint.requests()) {
