@@ -122,7 +122,7 @@ public:
     self->mail(std::move(x)).delay(after).send(self);
 #else
     if (!relay_)
-      relay_ = self->system().template spawn<caf::hidden>(pass_on);
+      relay_ = self->system().template spawn<relay, caf::hidden>();
     caf::delayed_anon_send(relay_, after, self->address(),
                            caf::make_message(std::move(x)));
 #endif
@@ -130,12 +130,19 @@ public:
 
 private:
 #if !PORT_CAF1
-  static caf::behavior pass_on(caf::event_based_actor* self) {
-    return {[self](const caf::actor_addr& to, const caf::message& x) {
-      if (auto there = caf::actor_cast<caf::strong_actor_ptr>(to))
-        there->enqueue(nullptr, caf::make_message_id(), x, self->context());
-    }};
-  }
+  // A class: 0.17 dereferences a null pointer to start a function without
+  // arguments.
+  class relay final : public caf::event_based_actor {
+  public:
+    using caf::event_based_actor::event_based_actor;
+
+    caf::behavior make_behavior() override {
+      return {[this](const caf::actor_addr& to, const caf::message& x) {
+        if (auto there = caf::actor_cast<caf::strong_actor_ptr>(to))
+          there->enqueue(nullptr, caf::make_message_id(), x, context());
+      }};
+    }
+  };
 
   caf::actor relay_;
 #endif
