@@ -71,11 +71,11 @@ template <class... Ts>
 struct message_list {};
 
 /// What is refused as `overloaded` beyond the bound.
-using callers_work
-  = message_list<enqueue, outbox_enqueue, enqueue_many, claim_jobs, cancel_job,
-                 requeue_dead, delete_dead, add_schedule, remove_schedule,
-                 pause_schedule, resume_schedule, acquire_lock, renew_lock,
-                 release_lock, transact_request>;
+using callers_work =
+  message_list<enqueue, outbox_enqueue, enqueue_many, claim_jobs, cancel_job,
+               requeue_dead, delete_dead, add_schedule, remove_schedule,
+               pause_schedule, resume_schedule, acquire_lock, renew_lock,
+               release_lock, transact_request>;
 
 template <class T, class... Ts>
 constexpr bool contains(message_list<Ts...>) {

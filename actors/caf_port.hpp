@@ -29,8 +29,9 @@ struct clause<Out(In...)> {
 #endif
 };
 
-/// A list of clauses that others can build on: clauses<receipt(put), void(tick)>
-/// has the actor's handle as ::handle, and more clauses behind it as ::with<>.
+/// A list of clauses that others can build on: clauses<receipt(put),
+/// void(tick)> has the actor's handle as ::handle, and more clauses behind it
+/// as ::with<>.
 template <class... Signatures>
 struct clauses {
   using handle = caf::typed_actor<typename clause<Signatures>::type...>;
@@ -164,9 +165,7 @@ template <class Self, class Time, class To, class... Parts>
 auto ask_urgently(Self&& self, const Time& within, const To& to,
                   Parts&&... parts) {
 #if PORT_CAF1
-  return self->mail(std::forward<Parts>(parts)...)
-    .urgent()
-    .request(to, within);
+  return self->mail(std::forward<Parts>(parts)...).urgent().request(to, within);
 #else
   return self->template request<caf::message_priority::high>(
     to, within, std::forward<Parts>(parts)...);
@@ -174,8 +173,8 @@ auto ask_urgently(Self&& self, const Time& within, const To& to,
 }
 
 /// Sends an error message, which ends the receiver with that reason unless it
-/// set an error handler. Typed handles refuse errors, and a typed sender may not
-/// send to a dynamic handle: hence anonymously, and urgent.
+/// set an error handler. Typed handles refuse errors, and a typed sender may
+/// not send to a dynamic handle: hence anonymously, and urgent.
 template <class To>
 void send_error(const To& to, caf::error why) {
   auto dynamic = caf::actor_cast<caf::actor>(to);

@@ -47,10 +47,10 @@ private:
     auto number = ++last_;
     open_.emplace(number, promise);
     try {
-      deliver_(std::move(x), [self = late_handler_actor{this},
-                              number](verdict v) {
-        port::send_anonymously(self, late_verdict{number, std::move(v)});
-      });
+      deliver_(
+        std::move(x), [self = late_handler_actor{this}, number](verdict v) {
+          port::send_anonymously(self, late_verdict{number, std::move(v)});
+        });
     } catch (...) {
       open_.erase(number);
       promise.deliver(to_error(std::current_exception()));

@@ -1,4 +1,5 @@
-// A handler whose work is done elsewhere: in a thread, an event loop, a library.
+// A handler whose work is done elsewhere: in a thread, an event loop, a
+// library.
 #pragma once
 
 #include "actors/actors.hpp"
@@ -9,8 +10,8 @@ namespace alkstore {
 
 /// Starts one delivery and returns at once. It calls `conclude` exactly once,
 /// from any thread, unless the process ends first.
-using async_delivery
-  = std::function<void(delivery what, std::function<void(verdict)> conclude)>;
+using async_delivery =
+  std::function<void(delivery what, std::function<void(verdict)> conclude)>;
 
 /// A handler that passes each delivery to `deliver` and answers with what it
 /// concludes.

@@ -1,14 +1,14 @@
 #include "actors/commit_watch.hpp"
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
 namespace alkstore {
 
@@ -17,8 +17,8 @@ namespace {
 constexpr int poll_period_ms = 50;
 
 constexpr uint32_t writes = IN_MODIFY;
-constexpr uint32_t renames
-  = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO;
+constexpr uint32_t renames = IN_CREATE | IN_DELETE | IN_MOVED_FROM
+                             | IN_MOVED_TO;
 constexpr uint32_t directory_gone = IN_DELETE_SELF | IN_MOVE_SELF;
 
 } // namespace
@@ -31,8 +31,8 @@ commit_watch::commit_watch(const std::string& path, writer_actor writer,
   auto folder = fs::path{path}.parent_path();
   stop_ = ::eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0)
-    throw failure{errc::io_error, std::string{"eventfd: "}
-                                    + std::strerror(errno)};
+    throw failure{errc::io_error,
+                  std::string{"eventfd: "} + std::strerror(errno)};
   events_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (events_ >= 0
       && ::inotify_add_watch(events_, folder.empty() ? "." : folder.c_str(),

@@ -47,22 +47,19 @@ void consumer::on_exit() {
 
 consumer::behavior_type consumer::make_behavior() {
   if (handler_)
-    port::watch(this, handler_,
-                [this](const caf::actor_addr&, const caf::error& why) {
-                  auto died = verdict::failed("the handler has ended: "
-                                              + sentence(system(), why));
-                  reason_ = why ? why
-                                : make_error(errc::failed,
-                                             "the handler has ended");
-                  wind_up();
-                  auto running = running_;
-                  for (auto& [id, x] : running)
-                    conclude(x.what.claim, died);
-                });
+    port::watch(
+      this, handler_, [this](const caf::actor_addr&, const caf::error& why) {
+        auto died = verdict::failed("the handler has ended: "
+                                    + sentence(system(), why));
+        reason_ = why ? why : make_error(errc::failed, "the handler has ended");
+        wind_up();
+        auto running = running_;
+        for (auto& [id, x] : running)
+          conclude(x.what.claim, died);
+      });
   port::ask(this, caf::infinite, writer_,
-            grant{consumer_actor{this}, options_.name,
-                  kind_ == kind::outbox, options_.worker, options_.credit,
-                  options_.concurrency})
+            grant{consumer_actor{this}, options_.name, kind_ == kind::outbox,
+                  options_.worker, options_.credit, options_.concurrency})
     .then([](completed) {}, [this](const caf::error& why) { quit(why); });
   return {
     [this](claimed& x) { take(std::move(x.jobs)); },
@@ -137,15 +134,16 @@ void consumer::hand_back(const job& x) {
 void consumer::begin(job x, millis limit) {
   auto claim = x.claim;
   port::ask(this, caf::infinite, handler_, delivery{std::move(x), limit})
-    .then([this, claim](const verdict& v) {
-            conclude(claim, v);
-            start_some(0);
-          },
-          // The next one starts once this is on disk: a handler that died is
-          // known by then, and its death costs no waiting job an attempt.
-          [this, claim](const caf::error& why) {
-            conclude(claim, verdict::failed(sentence(system(), why)));
-          });
+    .then(
+      [this, claim](const verdict& v) {
+        conclude(claim, v);
+        start_some(0);
+      },
+      // The next one starts once this is on disk: a handler that died is
+      // known by then, and its death costs no waiting job an attempt.
+      [this, claim](const caf::error& why) {
+        conclude(claim, verdict::failed(sentence(system(), why)));
+      });
 }
 
 // -- ending jobs --------------------------------------------------------------
@@ -203,13 +201,12 @@ void consumer::flush() {
   // Kept until it is on disk: after a store fault it is sent once more.
   auto kept = std::make_shared<std::vector<finished>>(std::move(batch));
   port::ask(this, caf::infinite, writer_, std::move(message))
-    .then(
-      [this, kept](const settled& x) { settled_as(std::move(*kept), x); },
-      [this, kept](const caf::error&) {
-        settling_ = false;
-        finished_.insert(finished_.begin(), kept->begin(), kept->end());
-        flush_.set(this, settle_pause);
-      });
+    .then([this, kept](const settled& x) { settled_as(std::move(*kept), x); },
+          [this, kept](const caf::error&) {
+            settling_ = false;
+            finished_.insert(finished_.begin(), kept->begin(), kept->end());
+            flush_.set(this, settle_pause);
+          });
 }
 
 void consumer::settled_as(std::vector<finished> batch, const settled& x) {
@@ -243,9 +240,9 @@ void consumer::arm_deadline() {
   for (auto& x : waiting_)
     consider(x.claim.deadline - x.visibility_timeout / 2);
   if (soonest)
-    deadline_.set(this, std::min<millis>(*soonest - time_.wall_now()
-                                           + millis{1},
-                                         longest_sleep));
+    deadline_.set(
+      this,
+      std::min<millis>(*soonest - time_.wall_now() + millis{1}, longest_sleep));
   else
     deadline_.cancel();
 }

@@ -18,9 +18,9 @@ ALKSTORE_INSPECT(job_options, x.priority, x.delay, x.run_at, x.expires_in,
 ALKSTORE_INSPECT(claim_handle, x.job, x.number, x.deadline)
 ALKSTORE_INSPECT(job, x.id, x.stable_id, x.queue, x.payload, x.state,
                  x.priority, x.attempts, x.max_attempts, x.visibility_timeout,
-                 x.backoff_base, x.enqueued_at, x.run_at, x.expires_at,
-                 x.claim, x.worker, x.dedupe_key, x.schedule, x.fire_at,
-                 x.last_error, x.died_at)
+                 x.backoff_base, x.enqueued_at, x.run_at, x.expires_at, x.claim,
+                 x.worker, x.dedupe_key, x.schedule, x.fire_at, x.last_error,
+                 x.died_at)
 ALKSTORE_INSPECT(lease, x.name, x.owner, x.token, x.renewals, x.ttl,
                  x.expires_at)
 ALKSTORE_INSPECT(schedule, x.name, x.spec, x.queue, x.payload, x.options,

@@ -214,8 +214,8 @@ struct settlement {
   action what = action::ack;
   std::string error;           ///< retry, fail
   std::optional<millis> delay; ///< retry
-  std::string outbox;  ///< forward: ack, and the payload goes there
-  std::string payload; ///< forward
+  std::string outbox;          ///< forward: ack, and the payload goes there
+  std::string payload;         ///< forward
 };
 
 /// One entry a settlement: errc{} for completed, else why it did not count.

@@ -53,7 +53,7 @@ public:
                                 std::declval<effects&>()));
 
   operation_of(Message message, caf::typed_response_promise<reply> promise,
-          place in_line, bool alone, steady_time since)
+               place in_line, bool alone, steady_time since)
     : operation(std::move(in_line), alone, since),
       message_(std::move(message)),
       promise_(std::move(promise)) {}

@@ -23,7 +23,11 @@ public:
 
 protected:
   void begin(job x, millis) override {
-    finish({x.claim, settlement::action::forward, {}, {}, outbox_,
+    finish({x.claim,
+            settlement::action::forward,
+            {},
+            {},
+            outbox_,
             std::move(x.payload)});
   }
 

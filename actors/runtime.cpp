@@ -10,13 +10,13 @@
 #include "actors/stop_reply.hpp"
 #include "actors/substrate_reader.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <random>
-
-#include <unistd.h>
 
 namespace alkstore {
 
@@ -169,37 +169,34 @@ private:
                          {},
                          {}});
     for (auto& x : options_.outboxes)
-      children_.push_back({"outbox_delivery " + x.name,
-                           [this, x]() -> child_actor {
-                             return spawn_outbox_delivery(
-                               system(),
-                               consumer_setup(x.name, x.concurrency,
-                                              x.concurrency),
-                               x.handler, writer_, reader_);
-                           },
-                           {},
-                           {}});
+      children_.push_back(
+        {"outbox_delivery " + x.name,
+         [this, x]() -> child_actor {
+           return spawn_outbox_delivery(
+             system(), consumer_setup(x.name, x.concurrency, x.concurrency),
+             x.handler, writer_, reader_);
+         },
+         {},
+         {}});
     for (auto& x : options_.queues)
-      children_.push_back({"queue_worker " + x.name,
-                           [this, x]() -> child_actor {
-                             auto setup = consumer_setup(
-                               x.name, x.concurrency, x.credit);
-                             if (!x.handler)
-                               return spawn_queue_forwarder(
-                                 system(), setup, x.forward_to, writer_,
-                                 reader_);
-                             return spawn_queue_worker(system(), setup,
-                                                       x.handler, writer_,
-                                                       reader_);
-                           },
-                           {},
-                           {}});
+      children_.push_back(
+        {"queue_worker " + x.name,
+         [this, x]() -> child_actor {
+           auto setup = consumer_setup(x.name, x.concurrency, x.credit);
+           if (!x.handler)
+             return spawn_queue_forwarder(system(), setup, x.forward_to,
+                                          writer_, reader_);
+           return spawn_queue_worker(system(), setup, x.handler, writer_,
+                                     reader_);
+         },
+         {},
+         {}});
   }
 
   consumer_options consumer_setup(const std::string& name, int concurrency,
                                   int credit) {
-    return {name,   new_instance_id(), concurrency,
-            credit, &time_,            options_.store.report};
+    return {name,   new_instance_id(),    concurrency, credit,
+            &time_, options_.store.report};
   }
 
   void start_child(child& x) {
@@ -247,13 +244,12 @@ private:
   void stand_by_again(child& x, const caf::error& why) {
     tell(event::level::warning, "leadership lost", x.what,
          sentence(system(), why));
-    std::uniform_int_distribution<int64_t> jitter{
-      0, options_.lease.ttl.count() / 10};
+    std::uniform_int_distribution<int64_t> jitter{0, options_.lease.ttl.count()
+                                                       / 10};
     come_back(x.again, millis{jitter(random_)});
   }
 
-  void failed(const std::string& what, comeback& again,
-              const caf::error& why) {
+  void failed(const std::string& what, comeback& again, const caf::error& why) {
     auto& policy = options_.restarts;
     auto now = time_.steady_now();
     auto& times = again.failures;
@@ -272,8 +268,7 @@ private:
     for (size_t i = 1; i < times.size(); ++i)
       pause = std::min(pause * 2, policy.cap);
     tell(event::level::error, "died", what,
-         text + "; started again in " + std::to_string(pause.count())
-           + " ms");
+         text + "; started again in " + std::to_string(pause.count()) + " ms");
     come_back(again, pause);
   }
 

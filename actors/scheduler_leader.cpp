@@ -89,9 +89,7 @@ private:
         });
   }
 
-  bool busy() const {
-    return asking_ || ticking_ || campaigning_ || stopping_;
-  }
+  bool busy() const { return asking_ || ticking_ || campaigning_ || stopping_; }
 
   /// Looks once more if something changed in the meantime.
   void catch_up() {
@@ -166,11 +164,9 @@ private:
     auto& taken = *leading_;
     tell(event::level::info, "leading",
          "token " + std::to_string(taken.token) + ", owner " + taken.owner);
-    renewal_ = spawn_renewal(system(), taken, sent_at, options_.timing,
-                             writer_, leader_actor{this}, time_,
-                             options_.where);
-    maintenance_ = spawn_maintenance(system(), taken, writer_,
-                                     options_.report);
+    renewal_ = spawn_renewal(system(), taken, sent_at, options_.timing, writer_,
+                             leader_actor{this}, time_, options_.where);
+    maintenance_ = spawn_maintenance(system(), taken, writer_, options_.report);
     fire();
   }
 

@@ -47,9 +47,8 @@ void standing_claims::touch_all() {
 }
 
 bool standing_claims::wants_claims() const {
-  return std::any_of(book_.begin(), book_.end(), [](const entry& x) {
-    return x.look && room(x) > 0;
-  });
+  return std::any_of(book_.begin(), book_.end(),
+                     [](const entry& x) { return x.look && room(x) > 0; });
 }
 
 void standing_claims::claim(transaction& tx) {

@@ -8,8 +8,8 @@
 namespace alkstore {
 
 /// The answers to an actor's stop messages. A promise keeps its actor alive, so
-/// they are let go of in on_exit(); a stop may come without a sender, so whether
-/// one came does not depend on them.
+/// they are let go of in on_exit(); a stop may come without a sender, so
+/// whether one came does not depend on them.
 class stop_reply {
 public:
   /// A stop came: its answer is due later.
@@ -33,8 +33,8 @@ public:
   /// To be called in on_exit(): there was no orderly end.
   void abandon(const char* who) {
     for (auto& x : waiting_)
-      x.deliver(make_error(errc::shutting_down,
-                           std::string{who} + " has ended"));
+      x.deliver(
+        make_error(errc::shutting_down, std::string{who} + " has ended"));
     waiting_.clear();
   }
 

@@ -52,8 +52,7 @@ void settle_one(transaction& tx, const settlement& x, effects& seen) {
 void require_leadership(transaction& tx, const lease& held) {
   if (!leases::holds(tx, held))
     throw failure{errc::leadership_lost,
-                  "lease " + held.name + ", token "
-                    + std::to_string(held.token)
+                  "lease " + held.name + ", token " + std::to_string(held.token)
                     + ": its deadline passed or another leads"};
 }
 
@@ -192,9 +191,9 @@ settled run_in(transaction& tx, const settle& x, effects& seen) {
       out.results.push_back(why.code());
     }
   }
-  auto unstarted = std::any_of(
-    x.claims.begin(), x.claims.end(),
-    [](auto& one) { return one.what == settlement::action::release; });
+  auto unstarted = std::any_of(x.claims.begin(), x.claims.end(), [](auto& one) {
+    return one.what == settlement::action::release;
+  });
   seen.standing.give_back(x.consumer.address(),
                           static_cast<int>(x.claims.size()), unstarted);
   return out;
@@ -235,8 +234,8 @@ maintenance_report run_in(transaction& tx, const maintain& x, effects& seen) {
     return maintenance_rows - out.buried - out.removed - out.forgotten;
   };
   out.buried = jobs::sweep_expired(tx, room());
-  out.removed
-    = dead_letters::remove_older(tx, tx.now() - seen.retention, room());
+  out.removed = dead_letters::remove_older(tx, tx.now() - seen.retention,
+                                           room());
   out.forgotten = dedupe::forget_lapsed(tx, room());
   out.more = room() == 0;
   return out;

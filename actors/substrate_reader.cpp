@@ -56,9 +56,8 @@ protected:
       },
       [this](get_outlook) {
         return read([](transaction& tx) {
-          return outlook{
-            leases::get(tx, leases::scheduler).value_or(lease{}),
-            schedules::soonest(tx), tx.now()};
+          return outlook{leases::get(tx, leases::scheduler).value_or(lease{}),
+                         schedules::soonest(tx), tx.now()};
         });
       },
     };

@@ -62,9 +62,9 @@ public:
                                port::enqueue_context* context) override {
     auto weight = admission::of(*x);
     if (weight.operations > 0 && !gate_.enter(weight)) {
-      port::bounce(*x, make_error(errc::overloaded,
-                                  "too much is waiting for the writer"),
-                   context);
+      port::bounce(
+        *x, make_error(errc::overloaded, "too much is waiting for the writer"),
+        context);
       return port::enqueue_result();
     }
     if (port::peek<file_touched>(*x) && touched_.exchange(true))
@@ -107,9 +107,8 @@ private:
     if (closing_)
       promise.deliver(make_error(errc::shutting_down, "the store is closing"));
     else
-      op = std::make_unique<operation_of<Message>>(std::move(x), promise,
-                                              std::move(in_line), alone,
-                                              time_.steady_now());
+      op = std::make_unique<operation_of<Message>>(
+        std::move(x), promise, std::move(in_line), alone, time_.steady_now());
     return std::pair{std::move(op), promise};
   }
 
@@ -153,7 +152,7 @@ private:
   write_line line_;
   standing_claims standing_;
   effects seen_{standing_, options_.transact_limit, options_.retention};
-  leader_actor leader_;                       ///< hears of changes; may be null
+  leader_actor leader_; ///< hears of changes; may be null
   stop_reply closing_;
 
   alarm<flush_batch> flush_;

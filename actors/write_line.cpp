@@ -31,8 +31,7 @@ void write_line::run_batch(transaction& tx, effects& seen, batch& ran) {
   auto fits = [&] {
     return ran.empty()
            || (!ran.back()->alone() && !waiting_.front()->alone()
-               && ran.size() < most_operations
-               && tx.time().steady_now() < end);
+               && ran.size() < most_operations && tx.time().steady_now() < end);
   };
   while (!waiting_.empty() && fits()) {
     ran.push_back(std::move(waiting_.front()));

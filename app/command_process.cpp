@@ -124,7 +124,8 @@ siginfo_t wait_for(pid_t pid) {
 
 command_process::command_process(command_request request,
                                  std::function<void(command_outcome)> done)
-  : request_(std::move(request)), done_(std::move(done)),
+  : request_(std::move(request)),
+    done_(std::move(done)),
     kill_at_(std::chrono::steady_clock::now() + request_.timeout) {
   terminate_at_ = kill_at_ - std::min(longest_grace, request_.timeout / 5);
 }
@@ -203,8 +204,8 @@ void command_process::end(bool cancelled) {
     outcome.error = "cancelled";
   } else if (terminated_) {
     outcome.how = end::timed_out;
-    outcome.error =
-      "timeout after " + std::to_string(request_.timeout.count()) + " ms";
+    outcome.error = "timeout after " + std::to_string(request_.timeout.count())
+                    + " ms";
   } else if (info.si_code == CLD_EXITED) {
     outcome.how = end::exited;
     if (outcome.code != 0)

@@ -49,8 +49,8 @@ public:
   }
 
   void run(command_request request, std::function<void(command_outcome)> done) {
-    auto process =
-      std::make_unique<command_process>(std::move(request), std::move(done));
+    auto process = std::make_unique<command_process>(std::move(request),
+                                                     std::move(done));
     {
       std::lock_guard guard{mutex_};
       inbox_.push_back(std::move(process));
@@ -81,8 +81,8 @@ private:
           seen.push_back(fd);
       ::poll(seen.data(), seen.size(), wait_ms());
       uint64_t count = 0;
-      [[maybe_unused]] auto ignored =
-        ::read(wake_.get(), &count, sizeof(count));
+      [[maybe_unused]] auto ignored = ::read(wake_.get(), &count,
+                                             sizeof(count));
       serve(seen.data() + 1);
     }
     cancel();
@@ -119,8 +119,8 @@ private:
       next = std::min(next, process->next_signal());
     if (next == command_process::time_point::max())
       return -1;
-    auto left =
-      std::chrono::ceil<millis>(next - std::chrono::steady_clock::now());
+    auto left = std::chrono::ceil<millis>(next
+                                          - std::chrono::steady_clock::now());
     return static_cast<int>(std::clamp<millis::rep>(left.count(), 0, INT_MAX));
   }
 

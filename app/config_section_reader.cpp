@@ -93,7 +93,9 @@ void refuse_value(const std::string& why) {
 section_reader::section_reader(const config_section& section,
                                const config_node& map, std::string path,
                                finding_list& findings)
-  : section_(&section), map_(&map), path_(std::move(path)),
+  : section_(&section),
+    map_(&map),
+    path_(std::move(path)),
     findings_(&findings) {
   for (auto& member : map.members) {
     if (findings.full())
@@ -213,8 +215,8 @@ void section_reader::get(
   with(key, [&](const config_key& row, const config_node& node) {
     expect(node.what == kind::map, row.type, node);
     for (auto& member : node.members)
-      if (auto value =
-            text_of(member.value, key, path_of(key) + "." + member.key))
+      if (auto value = text_of(member.value, key,
+                               path_of(key) + "." + member.key))
         out.emplace_back(member.key, *value);
   });
 }

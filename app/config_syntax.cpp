@@ -330,8 +330,8 @@ private:
   // would be shown with it.
   void bare(config_node& node) {
     constexpr size_t longest_unit = 5;
-    auto found =
-      text_.substr(pos_, text_.find_first_of("\n,]}[{\";#", pos_) - pos_);
+    auto found = text_.substr(pos_,
+                              text_.find_first_of("\n,]}[{\";#", pos_) - pos_);
     found = found.substr(0, found.find_last_not_of(" \t\r") + 1);
     auto blank = std::min(found.find_first_of(" \t\r"), found.size());
     if (found.size() - blank > longest_unit)

@@ -27,8 +27,7 @@ verdict to_verdict(const webhook_verdict& x) {
   return verdict::failed(x.error, x.delay);
 }
 
-std::vector<std::pair<std::string, std::string>>
-environment_of(const job& x) {
+std::vector<std::pair<std::string, std::string>> environment_of(const job& x) {
   std::vector<std::pair<std::string, std::string>> out{
     {"ALKSTORE_JOB_ID", std::to_string(x.id)},
     {"ALKSTORE_STABLE_ID", x.stable_id},
@@ -46,8 +45,7 @@ environment_of(const job& x) {
 
 } // namespace
 
-handler_factory http_delivery(const http_config& config,
-                              delivery_tools tools) {
+handler_factory http_delivery(const http_config& config, delivery_tools tools) {
   return factory_for([config, tools](delivery x, conclusion conclude) {
     http_request request;
     request.url = config.url;
@@ -60,11 +58,11 @@ handler_factory http_delivery(const http_config& config,
     request.body = std::move(x.what.payload);
     request.timeout = std::min(config.timeout, x.time_limit);
     auto backoff = claims::retry_delay(x.what.backoff_base, x.what.attempts);
-    tools.http.post(std::move(request),
-                    [backoff, conclude = std::move(conclude)](
-                      const http_outcome& outcome) {
-                      conclude(to_verdict(judge(outcome, backoff)));
-                    });
+    tools.http.post(
+      std::move(request),
+      [backoff, conclude = std::move(conclude)](const http_outcome& outcome) {
+        conclude(to_verdict(judge(outcome, backoff)));
+      });
   });
 }
 
@@ -76,13 +74,11 @@ handler_factory command_delivery(const command_config& config,
     request.environment = environment_of(x.what);
     request.input = std::move(x.what.payload);
     request.timeout = std::min(config.timeout, x.time_limit);
-    tools.commands.run(std::move(request),
-                       [conclude = std::move(conclude)](
-                         const command_outcome& outcome) {
-                         conclude(outcome.error.empty()
-                                    ? verdict::delivered()
-                                    : verdict::failed(outcome.error));
-                       });
+    tools.commands.run(std::move(request), [conclude = std::move(conclude)](
+                                             const command_outcome& outcome) {
+      conclude(outcome.error.empty() ? verdict::delivered()
+                                     : verdict::failed(outcome.error));
+    });
   });
 }
 

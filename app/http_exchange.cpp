@@ -173,8 +173,8 @@ void http_exchange::header(std::string_view line) {
       std::min(line.find_first_not_of(blank, name.size()), line.size()));
     std::string value{line.substr(0, line.find_last_not_of(blank) + 1)};
     // No value is less than any.
-    retry_after_ =
-      std::max(retry_after_, parse_retry_after(value, time_.wall_now()));
+    retry_after_ = std::max(retry_after_,
+                            parse_retry_after(value, time_.wall_now()));
   }
 }
 

@@ -14,7 +14,9 @@ class http_exchange {
 public:
   http_exchange(http_request request, std::function<void(http_outcome)> done,
                 private_targets policy, const clock& time)
-    : request_(std::move(request)), done_(std::move(done)), policy_(policy),
+    : request_(std::move(request)),
+      done_(std::move(done)),
+      policy_(policy),
       time_(time) {}
 
   /// The handle, ready to be added to a multi handle. Throws std::exception if

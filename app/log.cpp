@@ -2,12 +2,12 @@
 
 #include "substrate/clock.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
 #include <ctime>
 #include <string_view>
-
-#include <unistd.h>
 
 namespace alkstore {
 

@@ -37,8 +37,9 @@ int main(int argc, char** argv) {
   bool check_only = false;
   cli.add_option("--config-file", path, "the configuration to run")
     ->capture_default_str();
-  cli.add_flag("--check", check_only, "read the configuration and say what is "
-                                      "wrong with it");
+  cli.add_flag("--check", check_only,
+               "read the configuration and say what is "
+               "wrong with it");
   cli.set_version_flag("--version", ALKSTORE_VERSION);
   cli.footer(alkstore::config_help());
   try {

@@ -21,7 +21,6 @@ enum exit_status : int {
 /// second cuts what is still in flight. `caf_options`: the configuration file
 /// without our block. Call it before any thread is started: it blocks the
 /// signals for all that follow.
-exit_status run_node(const node_config& config,
-                     const std::string& caf_options);
+exit_status run_node(const node_config& config, const std::string& caf_options);
 
 } // namespace alkstore

@@ -13,15 +13,14 @@ queue_setup queue_of(const queue_config& x, const delivery_tools& tools) {
   queue_setup out;
   out.name = x.name;
   out.concurrency = out.credit = x.concurrency;
-  std::visit(
-    overloaded{
-      [&](const log_config&) { out.handler = log_delivery(tools); },
-      [&](const command_config& y) {
-        out.handler = command_delivery(y, tools);
-      },
-      [&](const forward_config& y) { out.forward_to = y.outbox; },
-    },
-    x.handler);
+  std::visit(overloaded{
+               [&](const log_config&) { out.handler = log_delivery(tools); },
+               [&](const command_config& y) {
+                 out.handler = command_delivery(y, tools);
+               },
+               [&](const forward_config& y) { out.forward_to = y.outbox; },
+             },
+             x.handler);
   return out;
 }
 
@@ -38,8 +37,7 @@ outbox_setup outbox_of(const outbox_config& x, const delivery_tools& tools) {
 
 } // namespace
 
-runtime_options runtime_setup(const node_config& config,
-                              delivery_tools tools) {
+runtime_options runtime_setup(const node_config& config, delivery_tools tools) {
   runtime_options out;
   out.store.path = config.database;
   out.store.open.sync = config.synchronous_full ? durability::full

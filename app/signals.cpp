@@ -1,14 +1,14 @@
 #include "app/signals.hpp"
 
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <system_error>
-
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
 
 namespace alkstore {
 

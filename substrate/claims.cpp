@@ -29,8 +29,8 @@ std::optional<int64_t> next_priority(transaction& tx, const queue_name& queue,
   return row.integer(0);
 }
 
-std::vector<job> due(transaction& tx, const queue_name& queue,
-                     int64_t priority, int max) {
+std::vector<job> due(transaction& tx, const queue_name& queue, int64_t priority,
+                     int max) {
   std::vector<job> out;
   auto rows = tx.sql("SELECT " ALKSTORE_JOB_COLUMNS
                      ", claimed, " ALKSTORE_PAYLOAD " FROM alkstore_jobs"
@@ -125,9 +125,9 @@ std::vector<job> claim(transaction& tx, const queue_name& queue,
 }
 
 void ack(transaction& tx, const claim_handle& handle) {
-  constexpr auto without_key
-    = "DELETE FROM alkstore_jobs WHERE id = ?1 AND claim_number = ?2"
-      " AND claimed = 1 AND at > ?3 AND dedupe_key IS NULL";
+  constexpr auto without_key =
+    "DELETE FROM alkstore_jobs WHERE id = ?1 AND claim_number = ?2"
+    " AND claimed = 1 AND at > ?3 AND dedupe_key IS NULL";
   if (tx.run(without_key, handle.job, handle.number, tx.now()) == 0) {
     require_held(tx, handle);
     dedupe::mark(tx, handle.job);
@@ -139,9 +139,9 @@ void ack(transaction& tx, const claim_handle& handle) {
 void retry(transaction& tx, const claim_handle& handle, std::string_view error,
            std::optional<millis> delay) {
   if (delay && (*delay < millis{0} || *delay > std::chrono::hours{24 * 365}))
-    throw failure{errc::invalid_argument,
-                  "retry delay " + std::to_string(delay->count())
-                    + " ms: it is 0 ms to 365 days"};
+    throw failure{errc::invalid_argument, "retry delay "
+                                            + std::to_string(delay->count())
+                                            + " ms: it is 0 ms to 365 days"};
   auto held = require_held(tx, handle);
   if (held.expires_at && tx.now() >= *held.expires_at)
     return dead_letters::bury(tx, handle.job, dead_letters::expired);
@@ -154,8 +154,7 @@ void retry(transaction& tx, const claim_handle& handle, std::string_view error,
          handle.job, tx.now() + delay.value_or(backoff), text);
 }
 
-void fail(transaction& tx, const claim_handle& handle,
-          std::string_view error) {
+void fail(transaction& tx, const claim_handle& handle, std::string_view error) {
   require_held(tx, handle);
   dead_letters::bury(tx, handle.job, error);
 }
@@ -163,9 +162,9 @@ void fail(transaction& tx, const claim_handle& handle,
 claim_handle heartbeat(transaction& tx, const claim_handle& handle,
                        millis extend) {
   if (extend <= millis{0} || extend > std::chrono::hours{24 * 365})
-    throw failure{errc::invalid_argument,
-                  "heartbeat of " + std::to_string(extend.count())
-                    + " ms: it is 1 ms to 365 days"};
+    throw failure{errc::invalid_argument, "heartbeat of "
+                                            + std::to_string(extend.count())
+                                            + " ms: it is 1 ms to 365 days"};
   auto row = tx.sql("UPDATE alkstore_jobs SET at = max(at, ?4) WHERE id = ?1"
                     " AND claim_number = ?2 AND claimed = 1 AND at > ?3"
                     " RETURNING at");

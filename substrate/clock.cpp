@@ -1,13 +1,13 @@
 #include "substrate/clock.hpp"
 
 #ifdef ALKSTORE_TEST_CLOCK
-#  include <atomic>
-#  include <cstdint>
-#  include <cstdlib>
-
 #  include <fcntl.h>
 #  include <sys/mman.h>
 #  include <unistd.h>
+
+#  include <atomic>
+#  include <cstdint>
+#  include <cstdlib>
 #endif
 
 namespace alkstore {

@@ -5,10 +5,10 @@
 #include "substrate/clock.hpp"
 #include "substrate/statement.hpp"
 
+#include <sys/types.h>
+
 #include <string>
 #include <unordered_map>
-
-#include <sys/types.h>
 
 namespace alkstore {
 
@@ -46,8 +46,8 @@ public:
   connection& operator=(const connection&) = delete;
   ~connection();
 
-  /// A statement kept prepared under its text's address: pass literals. One that
-  /// is lent already is prepared once more.
+  /// A statement kept prepared under its text's address: pass literals. One
+  /// that is lent already is prepared once more.
   statement sql(const char* text);
 
   /// How long a BEGIN waits for another connection's write transaction; zero

@@ -57,9 +57,9 @@ bool requeue(transaction& tx, int64_t id) {
       return false;
     if (!row.is_null(1))
       if (auto holder = dedupe::holder(tx, row.bytes(0), row.bytes(1)))
-        throw failure{errc::duplicate,
-                      "dead letter " + std::to_string(id) + ": job "
-                        + std::to_string(*holder) + " holds its dedupe key"};
+        throw failure{errc::duplicate, "dead letter " + std::to_string(id)
+                                         + ": job " + std::to_string(*holder)
+                                         + " holds its dedupe key"};
   }
   tx.run("INSERT INTO alkstore_jobs(" DEAD_AND_LIVE_COLUMNS
          ", run_at, at, claimed, attempts, last_error)"

@@ -20,9 +20,8 @@ std::optional<int64_t> holder(transaction& tx, const std::string& queue,
       if (running || (!exhausted && !expired))
         return id;
       live.reset();
-      dead_letters::bury(tx, id,
-                         exhausted ? dead_letters::exhausted
-                                   : dead_letters::expired);
+      dead_letters::bury(
+        tx, id, exhausted ? dead_letters::exhausted : dead_letters::expired);
       return std::nullopt;
     }
   }

@@ -4,11 +4,11 @@
 #include "substrate/dedupe.hpp"
 #include "substrate/job_row.hpp"
 
+#include <sys/random.h>
+
 #include <cerrno>
 #include <cstring>
 #include <limits>
-
-#include <sys/random.h>
 
 namespace alkstore::jobs {
 
@@ -198,9 +198,8 @@ int sweep_expired(transaction& tx, int max) {
       found.push_back({rows.integer(0), rows.integer(1) != 0});
   }
   for (auto& [id, exhausted] : found)
-    dead_letters::bury(tx, id,
-                       exhausted ? dead_letters::exhausted
-                                 : dead_letters::expired);
+    dead_letters::bury(
+      tx, id, exhausted ? dead_letters::exhausted : dead_letters::expired);
   return static_cast<int>(found.size());
 }
 

@@ -54,7 +54,7 @@ int sweep_expired(transaction& tx, int max);
 
 /// How many jobs of a queue are where.
 struct queue_stats {
-  std::string queue; ///< as stored: an outbox's has the reserved prefix
+  std::string queue;   ///< as stored: an outbox's has the reserved prefix
   int64_t waiting = 0; ///< claimable now
   int64_t delayed = 0; ///< waiting for their run_at
   int64_t running = 0;
@@ -67,9 +67,10 @@ std::vector<queue_stats> stats(transaction& tx);
 } // namespace jobs
 
 /// Enqueues within the caller's own open transaction on the caller's own
-/// connection: commit lands both, rollback neither; durable as that connection's
-/// `synchronous` says. Errors: as jobs::enqueue, invalid_name, reserved_name,
-/// invalid_argument if no transaction is open, busy for a stale snapshot.
+/// connection: commit lands both, rollback neither; durable as that
+/// connection's `synchronous` says. Errors: as jobs::enqueue, invalid_name,
+/// reserved_name, invalid_argument if no transaction is open, busy for a stale
+/// snapshot.
 int64_t enqueue_tx(sqlite3* db, std::string_view queue,
                    std::string_view payload, const job_options& options = {},
                    const store_rules& rules = {},

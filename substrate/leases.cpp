@@ -5,9 +5,8 @@ namespace alkstore::leases {
 namespace {
 
 lease read_lease(const statement& row) {
-  return {row.bytes(0),      row.bytes(1),
-          row.integer(2),    row.integer(3),
-          millis{row.integer(4)}, row.time(5)};
+  return {row.bytes(0),   row.bytes(1),           row.integer(2),
+          row.integer(3), millis{row.integer(4)}, row.time(5)};
 }
 
 } // namespace
@@ -45,8 +44,7 @@ lease renew(transaction& tx, const lease& held) {
   row.bind(held.name, held.owner, held.token, tx.now());
   if (!row.step())
     throw failure{errc::lock_lost,
-                  "lease " + held.name + ", token "
-                    + std::to_string(held.token)
+                  "lease " + held.name + ", token " + std::to_string(held.token)
                     + ": its deadline passed or another holds it"};
   auto renewed = read_lease(row);
   row.step();

@@ -68,10 +68,10 @@ struct tick_bounds {
 };
 
 /// Registers or changes a schedule, by name, and answers the row as stored. The
-/// first boundary is now + interval; the same interval again keeps next_fire_at,
-/// whatever else changes; `paused` stays as it is. Nothing is written when it
-/// refuses: invalid_name, reserved_name, invalid_spec, invalid_argument,
-/// payload_too_large.
+/// first boundary is now + interval; the same interval again keeps
+/// next_fire_at, whatever else changes; `paused` stays as it is. Nothing is
+/// written when it refuses: invalid_name, reserved_name, invalid_spec,
+/// invalid_argument, payload_too_large.
 schedule add(transaction& tx, const schedule_request& wanted);
 
 /// Removes it (also called unschedule). False if it is not there.
@@ -92,8 +92,8 @@ schedule get(transaction& tx, std::string_view name);
 std::vector<schedule> list(transaction& tx);
 
 /// Fires what is due: one job per boundary, the 64 oldest per schedule, soonest
-/// schedule first. The rest is skipped and counted. The lease is checked in this
-/// very transaction. Errors: leadership_lost, and nothing is fired.
+/// schedule first. The rest is skipped and counted. The lease is checked in
+/// this very transaction. Errors: leadership_lost, and nothing is fired.
 tick_report tick(transaction& tx, const lease& leadership,
                  const tick_bounds& bounds = {});
 

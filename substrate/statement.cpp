@@ -72,9 +72,9 @@ bool statement::step() {
 std::string statement::bytes(int column) const {
   // An application's database may be UTF-16: the blob of a TEXT would be, too.
   auto is_text = sqlite3_column_type(stmt_, column) == SQLITE_TEXT;
-  auto data = is_text ? static_cast<const void*>(
-                          sqlite3_column_text(stmt_, column))
-                      : sqlite3_column_blob(stmt_, column);
+  auto data = is_text
+                ? static_cast<const void*>(sqlite3_column_text(stmt_, column))
+                : sqlite3_column_blob(stmt_, column);
   if (!data)
     return {};
   return {static_cast<const char*>(data),
@@ -93,8 +93,8 @@ void statement::bind_one(int index, std::string_view text) {
 void statement::bind_one(int index, blob value) {
   // A null pointer would be bound as NULL, and an empty payload is no NULL.
   auto data = value.bytes.data() ? value.bytes.data() : "";
-  check(sqlite3_bind_blob64(stmt_, index, data, value.bytes.size(),
-                            SQLITE_STATIC));
+  check(
+    sqlite3_bind_blob64(stmt_, index, data, value.bytes.size(), SQLITE_STATIC));
 }
 
 void statement::bind_null(int index) {

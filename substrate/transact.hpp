@@ -13,8 +13,8 @@ using transact_function = std::function<void(transaction&)>;
 
 /// Runs `work` in `tx`, which must be its own: nothing else shares it, and the
 /// caller commits it afterwards. BEGIN, COMMIT, ROLLBACK, ATTACH and DETACH are
-/// refused while it runs; SQL that still runs after `limit` is interrupted. What
-/// it throws is to roll everything back: a `failure` passes, anything else
+/// refused while it runs; SQL that still runs after `limit` is interrupted.
+/// What it throws is to roll everything back: a `failure` passes, anything else
 /// becomes errc::failed with its text. Errors: busy (interrupted, whatever the
 /// function made of it), invalid_argument (a refused statement, or the
 /// transaction has ended).

@@ -68,8 +68,8 @@ statement transaction::sql(const char* text) {
 void transaction::check_schema() {
   if (!own_)
     return require_schema(stored_schema_version(db_));
-  auto version
-    = sql("SELECT value FROM alkstore_meta WHERE key = 'schema_version'");
+  auto version = sql(
+    "SELECT value FROM alkstore_meta WHERE key = 'schema_version'");
   require_schema(version.step() ? static_cast<int>(version.integer(0)) : 0);
 }
 

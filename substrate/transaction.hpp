@@ -28,8 +28,9 @@ public:
   ~transaction();
 
   /// Makes it durable. Errors: invalid_argument for a caller's own transaction
-  /// and for one that has ended; forked; disk_full (nothing happened); io_error: the
-  /// outcome is unknown, and the connection should be opened anew.
+  /// and for one that has ended; forked; disk_full (nothing happened);
+  /// io_error: the outcome is unknown, and the connection should be opened
+  /// anew.
   void commit();
 
   /// The wall clock as read once the lock was ours.
@@ -39,8 +40,9 @@ public:
   sqlite3* handle() const noexcept { return db_; }
 
   /// A statement of this transaction: kept on our own connection, prepared anew
-  /// on a caller's (a kept one would make its sqlite3_close answer BUSY). `text`
-  /// is a literal. Errors: invalid_argument once the transaction has ended.
+  /// on a caller's (a kept one would make its sqlite3_close answer BUSY).
+  /// `text` is a literal. Errors: invalid_argument once the transaction has
+  /// ended.
   statement sql(const char* text);
 
   /// Runs a statement that answers no rows. Returns the rows it changed.

@@ -124,8 +124,8 @@ TEST_CASE("S24: bytes are bounded like operations, and an answer gives its "
   }
   // Refused ones and those that overshoot alone give it back, too.
   for (int i = 0; i < 20; ++i)
-    CHECK(t.ask_error<int64_t>(t.writer, enqueue{"a b", std::string(90'000, 'x'),
-                                                 {}})
+    CHECK(t.ask_error<int64_t>(t.writer,
+                               enqueue{"a b", std::string(90'000, 'x'), {}})
           == errc::invalid_name);
   t.enqueue_one("q", std::string(500'000, 'x'));
   CHECK(other.jobs() == 201);
@@ -172,8 +172,8 @@ TEST_CASE("S24: a flood of 200,000 enqueues at full speed delays no renewal "
       .receive([&](lease&) { good = true; }, [](const caf::error&) {});
     REQUIRE(good);
     worst = std::max<steady_time::duration>(
-      worst, std::chrono::duration_cast<millis>(
-               std::chrono::steady_clock::now() - start));
+      worst, std::chrono::duration_cast<millis>(std::chrono::steady_clock::now()
+                                                - start));
     most = std::max(most, resident());
   };
   auto give_up = std::chrono::steady_clock::now() + 50s;

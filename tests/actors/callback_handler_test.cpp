@@ -1,5 +1,6 @@
 // Handlers whose work is done elsewhere.
 #include "actors/callback_handler.hpp"
+
 #include "tests/actors/fixture.hpp"
 
 #include <thread>
@@ -71,10 +72,9 @@ TEST_CASE("A callback handler that ends answers what is open, and a "
   conclusion late;
   {
     system_fixture t;
-    auto handler
-      = spawn_callback_handler(t.sys, [&](delivery, conclusion conclude) {
-          late = std::move(conclude);
-        });
+    auto handler = spawn_callback_handler(
+      t.sys,
+      [&](delivery, conclusion conclude) { late = std::move(conclude); });
     auto open = port::ask(t.self, patience, handler, delivery{});
     caf::anon_send_exit(handler, caf::exit_reason::kill);
     auto refused = false;

@@ -1,12 +1,13 @@
 // Other connections' commits, seen without polling.
 #include "actors/commit_watch.hpp"
+
 #include "tests/actors/fixture.hpp"
 #include "tests/actors/neighbour.hpp"
 
-#include <random>
-
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <random>
 
 using namespace alkstore;
 using namespace alkstore::test;
@@ -72,8 +73,8 @@ TEST_CASE("H43: another process's job wakes a standing claim, 500 times at "
   auto writer = spawn_writer(t.sys, options);
   {
     commit_watch watch{path, writer, t.events.sink()};
-    t.ask<completed>(writer, grant{t.playing<consumer_actor>(), "q", false,
-                                   "me", 5, 5});
+    t.ask<completed>(
+      writer, grant{t.playing<consumer_actor>(), "q", false, "me", 5, 5});
     std::minstd_rand random{1};
     std::uniform_int_distribution<int> pause{0, 300};
     millis worst{};
@@ -86,10 +87,10 @@ TEST_CASE("H43: another process's job wakes a standing claim, 500 times at "
       REQUIRE(got.size() == 1);
       // The ack's own look comes at a random distance to the next job.
       ::usleep(static_cast<useconds_t>(pause(random)));
-      port::send(t.self, writer,
-                 settle{t.playing<consumer_actor>(),
-                        {{got[0].claim, settlement::action::ack, {}, {}, {},
-                          {}}}});
+      port::send(
+        t.self, writer,
+        settle{t.playing<consumer_actor>(),
+               {{got[0].claim, settlement::action::ack, {}, {}, {}, {}}}});
       ::usleep(static_cast<useconds_t>(pause(random)));
     }
     CHECK(worst < 1s);

@@ -28,21 +28,19 @@ struct consumer_fixture : store_fixture {
 
   consumer_actor work(const handler_factory& handler, int concurrency = 1,
                       int credit = 1, const char* worker = "w") {
-    return consumers.emplace_back(
-      spawn_queue_worker(sys, setup("q", concurrency, credit, worker), handler,
-                         writer, reader));
+    return consumers.emplace_back(spawn_queue_worker(
+      sys, setup("q", concurrency, credit, worker), handler, writer, reader));
   }
 
   consumer_actor deliver(const char* name, const handler_factory& handler,
                          int concurrency = 8) {
-    return consumers.emplace_back(
-      spawn_outbox_delivery(sys, setup(name, concurrency, concurrency), handler,
-                            writer, reader));
+    return consumers.emplace_back(spawn_outbox_delivery(
+      sys, setup(name, concurrency, concurrency), handler, writer, reader));
   }
 
   void enqueue_several(size_t count, const job_options& how = {}) {
-    ask<std::vector<int64_t>>(
-      writer, enqueue_many{std::vector<enqueue>(count, enqueue{"q", "x", how})});
+    ask<std::vector<int64_t>>(writer, enqueue_many{std::vector<enqueue>(
+                                        count, enqueue{"q", "x", how})});
   }
 
   std::vector<consumer_actor> consumers;
@@ -113,8 +111,7 @@ handler_factory attentive(event_sink report, bool throws = false) {
 TEST_CASE("S15, S16, H46: an outbox's message is tried 5 times with one stable "
           "id, then it is a dead letter with the last error") {
   consumer_fixture t;
-  auto id = t.ask<int64_t>(t.writer,
-                           outbox_enqueue{"mail", "m", attempts(5)});
+  auto id = t.ask<int64_t>(t.writer, outbox_enqueue{"mail", "m", attempts(5)});
   t.deliver("mail", t.table.handler());
   std::set<std::string> ids;
   for (int n = 1; n <= 5; ++n) {

@@ -12,7 +12,8 @@ inline millis cpu_time() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   auto of = [](const timeval& x) {
-    return std::chrono::seconds{x.tv_sec} + std::chrono::microseconds{x.tv_usec};
+    return std::chrono::seconds{x.tv_sec}
+           + std::chrono::microseconds{x.tv_usec};
   };
   return std::chrono::duration_cast<millis>(of(used.ru_utime)
                                             + of(used.ru_stime));

@@ -35,8 +35,8 @@ public:
   /// The next delivery; fails the test without it.
   open_delivery next() {
     std::unique_lock lock{state_->mutex};
-    REQUIRE(state_->changed.wait_for(
-      lock, patience, [this] { return !state_->open.empty(); }));
+    REQUIRE(state_->changed.wait_for(lock, patience,
+                                     [this] { return !state_->open.empty(); }));
     auto out = std::move(state_->open.front());
     state_->open.pop_front();
     return out;
@@ -45,8 +45,8 @@ public:
   /// True if none comes within that time.
   bool stays_empty(millis within) {
     std::unique_lock lock{state_->mutex};
-    return !state_->changed.wait_for(
-      lock, within, [this] { return !state_->open.empty(); });
+    return !state_->changed.wait_for(lock, within,
+                                     [this] { return !state_->open.empty(); });
   }
 
   /// How many deliveries were started so far.

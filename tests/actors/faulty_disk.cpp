@@ -38,7 +38,9 @@ struct file : sqlite3_file {
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 };
 
-file& of(sqlite3_file* x) { return *static_cast<file*>(x); }
+file& of(sqlite3_file* x) {
+  return *static_cast<file*>(x);
+}
 
 template <auto Method, class... Ts>
 auto pass(sqlite3_file* x, Ts... values) {

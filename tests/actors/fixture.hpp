@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 class test_config : public caf::actor_system_config {
 public:
   test_config() {
-    static const auto once
-      = (port::init_messages<caf::id_block::alkstore>(), true);
+    static const auto once = (port::init_messages<caf::id_block::alkstore>(),
+                              true);
     static_cast<void>(once);
     port::register_types<caf::id_block::alkstore, errc>(*this);
     port::prefer_sharing(*this);
@@ -154,8 +154,8 @@ private:
 
 /// A writer and a reader without the rest of a runtime. Ends them.
 struct store_fixture : system_fixture {
-  explicit store_fixture(const std::function<void(writer_options&)>& change
-                         = [](writer_options&) {})
+  explicit store_fixture(const std::function<void(writer_options&)>& change =
+                           [](writer_options&) {})
     : options(store_options()) {
     change(options);
     writer = spawn_writer(sys, options);
@@ -169,8 +169,8 @@ struct store_fixture : system_fixture {
 
   int64_t enqueue_one(std::string queue = "q", std::string payload = "x",
                       job_options how = {}) {
-    return ask<int64_t>(writer, enqueue{std::move(queue), std::move(payload),
-                                        std::move(how)});
+    return ask<int64_t>(
+      writer, enqueue{std::move(queue), std::move(payload), std::move(how)});
   }
 
   std::vector<job> claim(int max = 1) {
@@ -185,9 +185,9 @@ struct store_fixture : system_fixture {
                                  credit, startable});
   }
 
-  std::vector<errc> settle_all(const std::vector<job>& jobs,
-                               settlement::action how
-                               = settlement::action::ack) {
+  std::vector<errc>
+  settle_all(const std::vector<job>& jobs,
+             settlement::action how = settlement::action::ack) {
     settle message{playing<consumer_actor>(), {}};
     for (auto& x : jobs)
       message.claims.push_back({x.claim, how, "no", {}, {}, {}});

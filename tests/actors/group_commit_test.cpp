@@ -88,10 +88,9 @@ TEST_CASE("S23: an operation that fails in a batch fails alone") {
                  [](const caf::error& why) {
                    CHECK(code_of(why) == errc::invalid_argument);
                  });
-  third.receive([](completed) { FAIL("accepted"); },
-                [](const caf::error& why) {
-                  CHECK(code_of(why) == errc::claim_lost);
-                });
+  third.receive(
+    [](completed) { FAIL("accepted"); },
+    [](const caf::error& why) { CHECK(code_of(why) == errc::claim_lost); });
   fourth.receive([&](int64_t) { ++good; }, refused);
   CHECK(good == 2);
   CHECK(other.jobs() == 2);
@@ -166,8 +165,9 @@ TEST_CASE("S23: when SQLite has ended the transaction, no member's statement "
   neighbour other{t.path()};
   auto limit = [&](const char* text) {
     t.ask<completed>(t.writer, transact_request{[text](transaction& tx) {
-      sqlite3_exec(tx.handle(), text, nullptr, nullptr, nullptr);
-    }});
+                       sqlite3_exec(tx.handle(), text, nullptr, nullptr,
+                                    nullptr);
+                     }});
   };
   t.enqueue_one();
   limit("PRAGMA max_page_count = 1"); // no lower than what is there

@@ -36,9 +36,9 @@ public:
   /// A new leader, as after the end of the one before.
   void stand_by() {
     auto name = owner_ + std::to_string(++lives_);
-    leader = spawn_leader(t_.sys, {name, timing_, &t_.time,
-                                   placement::detached, events.sink()},
-                          writer, reader);
+    leader = spawn_leader(
+      t_.sys, {name, timing_, &t_.time, placement::detached, events.sink()},
+      writer, reader);
     ended_ = std::make_shared<std::atomic<bool>>(false);
     port::when_ended(leader,
                      [ended = ended_](const caf::error&) { *ended = true; });
@@ -64,7 +64,9 @@ private:
   std::unique_ptr<commit_watch> watch_;
 };
 
-lease_timing timing(millis ttl) { return {ttl, ttl / 3}; }
+lease_timing timing(millis ttl) {
+  return {ttl, ttl / 3};
+}
 
 lease row(system_fixture& t, node& x) {
   return t.ask<outlook>(x.reader, get_outlook{}).leadership;
@@ -78,9 +80,9 @@ void add(system_fixture& t, node& x, const std::string& name,
 constexpr auto doubles = "SELECT count(*) - count(DISTINCT schedule || fire_at)"
                          " FROM alkstore_jobs";
 
-constexpr auto steal
-  = "UPDATE alkstore_locks SET owner = 'thief', token = token + 1,"
-    " expires_at = expires_at + 1000000 WHERE name = '__alkstore_scheduler'";
+constexpr auto steal =
+  "UPDATE alkstore_locks SET owner = 'thief', token = token + 1,"
+  " expires_at = expires_at + 1000000 WHERE name = '__alkstore_scheduler'";
 
 millis since(steady_time start) {
   return clock::system().steady_now() - start;

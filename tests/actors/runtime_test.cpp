@@ -111,8 +111,8 @@ TEST_CASE("A stop right after the start, twenty times, never hangs") {
     runtime_fixture t;
     desk table;
     auto options = t.options();
-    options.queues.push_back({"q", table.handler(verdict::delivered()), {}, 1,
-                              1});
+    options.queues.push_back(
+      {"q", table.handler(verdict::delivered()), {}, 1, 1});
     auto node = start(t.sys, options);
     if (i % 4 == 1)
       port::send(t.self, node, stop_now{});
@@ -238,8 +238,8 @@ TEST_CASE("H69: an actor that cannot be started is tried five times with "
   CHECK(sentence(t.sys, why).find("no such program") != std::string::npos);
   REQUIRE(tries.size() == 5);
   auto at = [&](size_t i) { return tries[i] - tries[0]; };
-  for (auto [i, expected] : {std::pair{1, 100ms}, {2, 300ms}, {3, 700ms},
-                             {4, 1500ms}}) {
+  for (auto [i, expected] :
+       {std::pair{1, 100ms}, {2, 300ms}, {3, 700ms}, {4, 1500ms}}) {
     CHECK(at(static_cast<size_t>(i)) >= expected);
     CHECK(at(static_cast<size_t>(i)) < expected + 150ms);
   }
@@ -255,8 +255,8 @@ TEST_CASE("H71, H72, H75: after the writer's death callers have an error at "
   auto options = t.options();
   options.restarts = {10ms, 20ms, 1000, 60s};
   options.schedules = {{"s", "@every 1s", "fired", "x", {}}};
-  options.queues.push_back({"q", table.handler(verdict::delivered()), {}, 4,
-                            4});
+  options.queues.push_back(
+    {"q", table.handler(verdict::delivered()), {}, 4, 4});
   auto node = start(t.sys, options);
   neighbour other{t.path()};
   for (int life = 1; life <= 10; ++life) {
@@ -266,9 +266,10 @@ TEST_CASE("H71, H72, H75: after the writer's death callers have an error at "
     auto begin = clock::system().steady_now();
     caf::anon_send_exit(store, caf::exit_reason::kill);
     auto refused = false;
-    open.receive([](int64_t) {}, [&](const caf::error& why) {
-      refused = why != caf::sec::request_timeout;
-    });
+    open.receive([](int64_t) {},
+                 [&](const caf::error& why) {
+                   refused = why != caf::sec::request_timeout;
+                 });
     CHECK(refused);
     CHECK(since(begin) < 100ms);
     other.let_go();
@@ -318,7 +319,9 @@ TEST_CASE("H69: while the file cannot be opened the runtime tries with pauses "
                                 throw std::runtime_error{"not yet"};
                               return good(sys);
                             },
-                            {}, 1, 1});
+                            {},
+                            1,
+                            1});
   auto node = start(t.sys, options);
   auto store = t.handles(node).store;
   t.events.wait_for("died", 3); // the next try of the worker is due in 200 ms
@@ -393,7 +396,9 @@ TEST_CASE("H24: a handler that blocks its thread for two ttls costs no renewal "
            conclude(verdict::delivered());
          });
      },
-     {}, 1, 1});
+     {},
+     1,
+     1});
   auto node = start(t.sys, options);
   t.events.wait_for("leading");
   t.ask<int64_t>(t.handles(node).store, enqueue{"q", "x", {}});
@@ -433,8 +438,8 @@ TEST_CASE("Pooled actors do the same as detached ones") {
   auto options = t.options();
   options.where = placement::pooled;
   options.schedules = {{"s", "@every 1s", "q", "x", {}}};
-  options.queues.push_back({"q", table.handler(verdict::delivered()), {}, 2,
-                            2});
+  options.queues.push_back(
+    {"q", table.handler(verdict::delivered()), {}, 2, 2});
   auto node = start(t.sys, options);
   t.events.wait_for("delivered", 2);
   t.stop_it(node);
@@ -457,7 +462,9 @@ TEST_CASE("H68: passing faults of every kind, in every operation, end nothing "
                                      : verdict::delivered());
          });
      },
-     {}, 2, 4});
+     {},
+     2,
+     4});
   auto node = start(t.sys, options);
   t.events.wait_for("leading");
   auto store = t.handles(node).store;
@@ -488,7 +495,8 @@ TEST_CASE("H68: passing faults of every kind, in every operation, end nothing "
   t.events.wait_for("fired", before + 1);
   CHECK(t.events.count("died") == 0);
   CHECK(disk.failed() > 5);
-  CHECK(t.events.count("store fault") <= static_cast<size_t>(disk.failed()) * 2);
+  CHECK(t.events.count("store fault")
+        <= static_cast<size_t>(disk.failed()) * 2);
   t.stop_it(node);
   neighbour other{t.path()};
   CHECK(other.number("SELECT count(*) FROM alkstore_jobs WHERE queue = 'q'")
@@ -503,8 +511,8 @@ TEST_CASE("H68, H71: whatever dies, fails or is held up, every accepted job is "
   auto options = t.options();
   options.restarts = {5ms, 20ms, 1000, 60s};
   options.lease = {600ms, 200ms};
-  options.queues.push_back({"q", table.handler(verdict::delivered()), {}, 2,
-                            6});
+  options.queues.push_back(
+    {"q", table.handler(verdict::delivered()), {}, 2, 6});
   auto node = start(t.sys, options);
   neighbour other{t.path()};
   std::minstd_rand random{7};

@@ -70,8 +70,8 @@ TEST_CASE("Credit bounds the jobs in hand, and every settlement gives one "
   REQUIRE(in_hand.size() == 3);
   // An invalid settlement is answered and gives its credit back, too.
   settle odd{t.playing<consumer_actor>(), {}};
-  odd.claims.push_back({in_hand[0].claim, settlement::action::retry, "no",
-                        -1ms, {}, {}});
+  odd.claims.push_back(
+    {in_hand[0].claim, settlement::action::retry, "no", -1ms, {}, {}});
   CHECK(t.ask<settled>(t.writer, odd).results.at(0) == errc::invalid_argument);
   CHECK(what_comes(t).size() == 1);
   t.settle_all({in_hand[1]}, settlement::action::fail);
@@ -88,8 +88,8 @@ TEST_CASE("A released job comes back at once, a retried one when it is due") {
   CHECK(two.id == one.id);
   CHECK(two.attempts == 1);
   settle message{t.playing<consumer_actor>(), {}};
-  message.claims.push_back({two.claim, settlement::action::retry, "no", 150ms,
-                            {}, {}});
+  message.claims.push_back(
+    {two.claim, settlement::action::retry, "no", 150ms, {}, {}});
   auto start = std::chrono::steady_clock::now();
   t.ask<settled>(t.writer, message);
   auto three = t.expect<claimed>().jobs.at(0);
@@ -150,8 +150,9 @@ TEST_CASE("A job on its last attempt is handed out only where it can be "
   CHECK(what_comes(t).size() == 1);
 }
 
-TEST_CASE("H41: what a consumer hands back unstarted is for others until it has "
-          "a free hand") {
+TEST_CASE(
+  "H41: what a consumer hands back unstarted is for others until it has "
+  "a free hand") {
   store_fixture t;
   t.stand(5, 1);
   t.ask<std::vector<int64_t>>(
@@ -247,7 +248,8 @@ TEST_CASE("A settlement whose commit failed can be sent again, and gives its "
   REQUIRE(in_hand.size() == 2);
   settle message{t.playing<consumer_actor>(), {}};
   for (auto& x : in_hand)
-    message.claims.push_back({x.claim, settlement::action::ack, {}, {}, {}, {}});
+    message.claims.push_back(
+      {x.claim, settlement::action::ack, {}, {}, {}, {}});
   disk.fail(disk_op::write, SQLITE_FULL);
   CHECK(t.ask_error<settled>(t.writer, message) == errc::disk_full);
   CHECK(what_comes(t).empty());
@@ -258,9 +260,9 @@ TEST_CASE("A settlement whose commit failed can be sent again, and gives its "
 
 TEST_CASE("A grant for a name that is none is refused and changes nothing") {
   store_fixture t;
-  CHECK(t.ask_error<completed>(t.writer, grant{t.playing<consumer_actor>(),
-                                               "__alkstore_outbox:x", false,
-                                               "me", 5, 5})
+  CHECK(t.ask_error<completed>(t.writer,
+                               grant{t.playing<consumer_actor>(),
+                                     "__alkstore_outbox:x", false, "me", 5, 5})
         == errc::reserved_name);
   t.enqueue_one();
   CHECK(t.hears_nothing<claimed>(50ms));

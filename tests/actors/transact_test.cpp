@@ -16,8 +16,8 @@ int execute(transaction& tx, const char* text) {
 
 void create_orders(store_fixture& t) {
   t.ask<completed>(t.writer, transact_request{[](transaction& tx) {
-    execute(tx, "CREATE TABLE orders(id INTEGER)");
-  }});
+                     execute(tx, "CREATE TABLE orders(id INTEGER)");
+                   }});
 }
 
 constexpr auto orders = "SELECT count(*) FROM orders";
@@ -56,8 +56,8 @@ TEST_CASE("S13: a function of the caller's cannot end the transaction nor "
                     "ATTACH ':memory:' AS x", "DETACH main"}) {
     int rc = SQLITE_OK;
     t.ask<completed>(t.writer, transact_request{[&](transaction& tx) {
-      rc = execute(tx, text);
-    }});
+                       rc = execute(tx, text);
+                     }});
     INFO(text);
     CHECK(rc == SQLITE_AUTH);
   }
@@ -133,7 +133,7 @@ TEST_CASE("transact wakes a standing claim with what it put in") {
   store_fixture t;
   t.stand(5, 5);
   t.ask<completed>(t.writer, transact_request{[](transaction& tx) {
-    enqueue_tx(tx.handle(), "q", "from transact");
-  }});
+                     enqueue_tx(tx.handle(), "q", "from transact");
+                   }});
   CHECK(t.expect<claimed>().jobs.at(0).payload == "from transact");
 }

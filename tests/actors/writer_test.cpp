@@ -106,17 +106,17 @@ TEST_CASE("S3, S12, S2: a refusal is an error with its code, and nothing is "
   CHECK(t.ask_error<schedule>(t.writer,
                               add_schedule{{"s", "@every 5", "q", "x", {}}})
         == errc::invalid_spec);
-  CHECK(t.ask_error<lease>(t.writer, acquire_lock{"__alkstore_scheduler", "me",
-                                                  1s})
-        == errc::reserved_name);
+  CHECK(
+    t.ask_error<lease>(t.writer, acquire_lock{"__alkstore_scheduler", "me", 1s})
+    == errc::reserved_name);
   CHECK(other.jobs() == 1);
   CHECK(t.ask<std::vector<schedule>>(t.reader, list_schedules{}).empty());
 }
 
 TEST_CASE("S1, S4, S11: schedules by message") {
   store_fixture t;
-  auto stored = t.ask<schedule>(
-    t.writer, add_schedule{{"s", "@every 1h", "q", "x", {}}});
+  auto stored = t.ask<schedule>(t.writer,
+                                add_schedule{{"s", "@every 1h", "q", "x", {}}});
   CHECK(stored == t.ask<schedule>(t.reader, get_schedule{"s"}));
   CHECK(t.ask<bool>(t.writer, pause_schedule{"s"}));
   CHECK_FALSE(t.ask<bool>(t.writer, pause_schedule{"s"}));
@@ -218,10 +218,9 @@ TEST_CASE("An orderly stop answers what came before it, refuses what comes "
   auto stopped = port::ask(t.self, patience, writer, stop{});
   auto again = port::ask(t.self, patience, writer, stop{});
   auto after = port::ask(t.self, patience, writer, enqueue{"q", "x", {}});
-  after.receive([](int64_t) { FAIL("taken after the stop"); },
-                [](const caf::error& why) {
-                  CHECK(code_of(why) == errc::shutting_down);
-                });
+  after.receive(
+    [](int64_t) { FAIL("taken after the stop"); },
+    [](const caf::error& why) { CHECK(code_of(why) == errc::shutting_down); });
   other.let_go();
   int answers = 0;
   before.receive([&](int64_t) { ++answers; }, [](const caf::error&) {});
@@ -239,9 +238,8 @@ TEST_CASE("H71: a writer that is killed answers everything that waits in it") {
   neighbour other{t.path()};
   other.hold();
   std::vector<enqueue> many(50, enqueue{"q", "x", {}});
-  auto answers = t.ask_all<int64_t>(writer, many, [&] {
-    caf::anon_send_exit(writer, caf::exit_reason::kill);
-  });
+  auto answers = t.ask_all<int64_t>(
+    writer, many, [&] { caf::anon_send_exit(writer, caf::exit_reason::kill); });
   for (auto& x : answers)
     CHECK_FALSE(x.value);
   other.let_go();

@@ -131,9 +131,9 @@ TEST_CASE("another exit status comes with what was said on standard error") {
 }
 
 TEST_CASE("of standard error the last KiB is kept") {
-  auto outcome =
-    run(shell("head -c 5000000 /dev/zero | tr '\\0' x >&2; echo last >&2; "
-              "exit 1"));
+  auto outcome = run(
+    shell("head -c 5000000 /dev/zero | tr '\\0' x >&2; echo last >&2; "
+          "exit 1"));
   CHECK(outcome.error
         == "exit status 1: " + std::string(1024 - 5, 'x') + "last");
 }
@@ -295,8 +295,8 @@ TEST_CASE("H77: a program that goes on for too long is ended with its group") {
     script = "sleep 1000";
   }
   command_runner runner;
-  auto request =
-    shell(processes.prelude() + "echo begun >&2; " + script, 500ms);
+  auto request = shell(processes.prelude() + "echo begun >&2; " + script,
+                       500ms);
   request.input.assign(1'000'000, 'x');
   auto begin = std::chrono::steady_clock::now();
   auto running = run(runner, request);
@@ -312,8 +312,8 @@ TEST_CASE("H77: a program that goes on for too long is ended with its group") {
 }
 
 TEST_CASE("H77: SIGTERM leaves a program time to tidy up") {
-  auto outcome =
-    run(shell("trap 'echo tidy >&2; exit 1' TERM; sleep 1000 & wait", 500ms));
+  auto outcome = run(
+    shell("trap 'echo tidy >&2; exit 1' TERM; sleep 1000 & wait", 500ms));
   CHECK(outcome.how == end::timed_out);
   CHECK(outcome.error == "timeout after 500 ms: tidy");
 }

@@ -45,8 +45,8 @@ inline std::string schedule_with(const std::string& keys) {
 class scratch {
 public:
   scratch() {
-    std::string pattern =
-      (std::filesystem::temp_directory_path() / "alkstore-XXXXXX");
+    std::string pattern = (std::filesystem::temp_directory_path()
+                           / "alkstore-XXXXXX");
     root_ = mkdtemp(pattern.data());
     std::filesystem::permissions(root_, std::filesystem::perms{0755});
   }

@@ -42,8 +42,8 @@ outcome parse(const std::string& text) {
   auto syntax = parse_config(text, list);
   std::string findings;
   for (auto& found : list.take())
-    findings +=
-      std::to_string(found.line) + " " + found.key + ": " + found.reason + "\n";
+    findings += std::to_string(found.line) + " " + found.key + ": "
+                + found.reason + "\n";
   return {show(syntax.root), findings, syntax.rest};
 }
 

@@ -1,5 +1,6 @@
-#include "app/node.hpp"
 #include "app/watchdog.hpp"
+
+#include "app/node.hpp"
 #include "tests/catch.hpp"
 
 #include <sys/wait.h>

@@ -188,8 +188,8 @@ TEST_CASE("H83: each retry is signed over the bytes that it sends") {
 
 TEST_CASE("H86: a late attempt has all headers, made afresh, and the same id") {
   auto first = by_name(webhook_headers("id-1", october, "body", "secret"));
-  auto later =
-    by_name(webhook_headers("id-1", october + 20min, "body", "secret"));
+  auto later = by_name(
+    webhook_headers("id-1", october + 20min, "body", "secret"));
   CHECK(later.size() == first.size());
   CHECK(later["webhook-id"] == first["webhook-id"]);
   CHECK(later["webhook-timestamp"] == "1792568880");
