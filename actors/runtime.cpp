@@ -342,8 +342,7 @@ private:
     for (auto& x : children_) {
       if (!x.handle)
         continue;
-      tell(event::level::warning, "cut", x.what,
-           "the grace period is over; its claims wait for their deadlines");
+      tell(event::level::warning, "cut", x.what, "it was still at work");
       kill(x.handle);
     }
   }

@@ -67,12 +67,14 @@ int64_t run_in(transaction& tx, const enqueue& x, effects& seen) {
 std::vector<int64_t> run_in(transaction& tx, const enqueue_many& x,
                             effects& seen) {
   std::vector<queue_name> queues;
+  queues.reserve(x.jobs.size());
   for (auto& one : x.jobs) { // refuse before the first is written
     queues.push_back(queue_name::plain(one.queue));
     jobs::check(one.options);
     jobs::check_payload(tx, one.payload);
   }
   std::vector<int64_t> ids;
+  ids.reserve(x.jobs.size());
   for (size_t i = 0; i < queues.size(); ++i)
     ids.push_back(
       put(tx, queues[i], x.jobs[i].payload, x.jobs[i].options, seen));

@@ -23,6 +23,7 @@ child::child(const std::vector<std::string>& argv) {
   ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   std::vector<char*> raw;
+  raw.reserve(argv.size() + 1);
   for (auto& x : argv)
     raw.push_back(const_cast<char*>(x.c_str()));
   raw.push_back(nullptr);

@@ -38,7 +38,8 @@ receiver::receiver(handover& received)
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   auto raw = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(listener_, raw, size) != 0 || ::listen(listener_, 8) != 0
+  if (listener_ < 0 || ::bind(listener_, raw, size) != 0
+      || ::listen(listener_, 8) != 0
       || ::getsockname(listener_, raw, &size) != 0)
     throw std::runtime_error{"cannot listen on the loopback"};
   port_ = ntohs(address.sin_port);

@@ -65,14 +65,16 @@ private:
 
   void send(numbered_line x) {
     auto answer = ask(x);
-    waiting_.push_back({std::move(x), std::move(answer)});
+    waiting_.push_back({std::move(x), answer});
   }
 
   void take_answer() {
     auto [line, answer] = std::move(waiting_.front());
     waiting_.pop_front();
     answer.receive(
-      [&](int64_t id) { std::cout << line.number << ' ' << id << std::endl; },
+      [&](int64_t id) {
+        std::cout << line.number << ' ' << id << '\n' << std::flush;
+      },
       [&](const caf::error& why) { refused(std::move(line), why); });
   }
 
