@@ -22,6 +22,11 @@ millis time_limit(millis left) {
   return left - std::min(settle_reserve, left / 5);
 }
 
+// From here on an older claim is handed back instead of started.
+timestamp half_time(const job& x) {
+  return x.claim.deadline - x.visibility_timeout / 2;
+}
+
 } // namespace
 
 consumer::consumer(caf::actor_config& cfg, kind what, consumer_options options,
@@ -36,6 +41,15 @@ consumer::consumer(caf::actor_config& cfg, kind what, consumer_options options,
     reader_(std::move(reader)) {}
 
 void consumer::on_exit() {
+  if (!running_.empty()) {
+    event report;
+    report.severity = event::level::warning;
+    report.what = "cut";
+    report.name = options_.name;
+    report.text = std::to_string(running_.size())
+                  + " running; their claims wait for their deadlines";
+    options_.report(report);
+  }
   if (handler_)
     caf::anon_send_exit(handler_, caf::exit_reason::user_shutdown);
   stopping_.abandon(name());
@@ -83,6 +97,8 @@ consumer::behavior_type consumer::make_behavior() {
 
 void consumer::take(std::vector<job> jobs) {
   auto fresh = jobs.size();
+  for (auto& x : jobs)
+    wake_by(half_time(x));
   std::move(jobs.begin(), jobs.end(), std::back_inserter(waiting_));
   if (ending_) {
     for (auto& x : waiting_)
@@ -112,12 +128,13 @@ void consumer::start_some(size_t fresh) {
       break;
     auto x = std::move(next);
     waiting_.pop_front();
-    run started{x, x.claim.deadline, time_.steady_now()};
-    started.what.payload.clear();
-    running_.emplace(key{x.id, x.claim.number}, std::move(started));
+    auto payload = std::exchange(x.payload, {}); // not kept, so not copied
+    running_.emplace(key{x.id, x.claim.number},
+                     run{x, x.claim.deadline, time_.steady_now()});
+    wake_by(x.claim.deadline);
+    x.payload = std::move(payload);
     begin(std::move(x), time_limit(left));
   }
-  arm_deadline();
 }
 
 void consumer::hand_back(const job& x) {
@@ -228,23 +245,14 @@ void consumer::settled_as(std::vector<finished> batch, const settled& x) {
 
 // -- deadlines ----------------------------------------------------------------
 
-void consumer::arm_deadline() {
-  std::optional<timestamp> soonest;
-  auto consider = [&](timestamp when) {
-    if (!soonest || when < *soonest)
-      soonest = when;
-  };
-  for (auto& [id, x] : running_)
-    if (!x.lapsed && !x.checking)
-      consider(x.deadline);
-  for (auto& x : waiting_)
-    consider(x.claim.deadline - x.visibility_timeout / 2);
-  if (soonest)
-    deadline_.set(
-      this,
-      std::min<millis>(*soonest - time_.wall_now() + millis{1}, longest_sleep));
-  else
-    deadline_.cancel();
+// Waking too early costs one look, and each setting is a message on its way:
+// what has ended meanwhile is not called off.
+void consumer::wake_by(timestamp when) {
+  if (deadline_.is_set() && wake_at_ <= when)
+    return;
+  wake_at_ = when;
+  deadline_.set(
+    this, std::min<millis>(when - time_.wall_now() + millis{1}, longest_sleep));
 }
 
 void consumer::look_at_deadlines() {
@@ -253,6 +261,11 @@ void consumer::look_at_deadlines() {
     if (!x.lapsed && !x.checking && now >= x.deadline)
       check_claim(x);
   start_some(0);
+  for (auto& [id, x] : running_)
+    if (!x.lapsed && !x.checking)
+      wake_by(x.deadline);
+  for (auto& x : waiting_)
+    wake_by(half_time(x));
 }
 
 // A heartbeat of the handler's may have extended the claim.
@@ -272,7 +285,6 @@ void consumer::check_claim(run& x) {
     options_.report(report);
     if (handler_)
       port::send(this, handler_, claim_lapsed{found->second.what.claim});
-    arm_deadline();
   };
   port::ask(this, caf::infinite, reader_, get_job{id.first})
     .then(
@@ -284,7 +296,7 @@ void consumer::check_claim(run& x) {
           return lapse();
         found->second.checking = false;
         found->second.deadline = now.claim.deadline;
-        arm_deadline();
+        wake_by(now.claim.deadline);
       },
       [lapse](const caf::error&) { lapse(); });
 }

@@ -71,7 +71,7 @@ private:
   void conclude(const claim_handle& claim, const verdict& x);
   void look_at_deadlines();
   void check_claim(run& x);
-  void arm_deadline();
+  void wake_by(timestamp when);
   void flush();
   void settled_as(std::vector<finished> batch, const settled& x);
   void wind_up();
@@ -95,6 +95,7 @@ private:
   stop_reply stopping_;
 
   alarm<deadline_due> deadline_;
+  timestamp wake_at_{}; ///< what deadline_ is set for
   alarm<flush_verdicts> flush_;
 };
 
