@@ -16,6 +16,10 @@ namespace {
 
 constexpr int poll_period_ms = 50;
 
+// Own commits raise events, too, thousands a second: no wake-up follows another
+// sooner than this.
+constexpr int pause_ms = 1;
+
 constexpr uint32_t writes = IN_MODIFY;
 constexpr uint32_t renames = IN_CREATE | IN_DELETE | IN_MOVED_FROM
                              | IN_MOVED_TO;
@@ -74,6 +78,7 @@ void commit_watch::run() {
       port::send_anonymously(writer_, file_touched{});
     else if (ready > 0)
       read_events();
+    ::poll(fds.data(), 1, pause_ms); // the stop ends it
   }
 }
 

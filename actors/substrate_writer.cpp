@@ -207,7 +207,8 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
       touched_ = false;
       looking_since_ = time_.steady_now();
       next_look_ = first_look;
-      look();
+      if (line_.empty()) // else the next batch looks in passing
+        look();
     },
     [this](file_moved) { check(); },
     [this](stop) {
