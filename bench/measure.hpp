@@ -51,12 +51,13 @@ int enqueuing_child(const std::string& path, bool raw);
 /// resident KiB, the refused as overloaded, those refused otherwise.
 int flooding_child(const std::string& path);
 
-/// A directory that is removed in the end. Not in /tmp, which may be in memory:
-/// a durable commit has to reach a disk.
+/// A directory that is removed in the end, in TMPDIR or else in /var/tmp: /tmp
+/// may be in memory, and a durable commit has to reach a disk.
 class workspace {
 public:
   workspace() {
-    path_ = "/var/tmp/alkstore-bench-XXXXXX";
+    auto parent = std::getenv("TMPDIR");
+    path_ = std::string{parent ? parent : "/var/tmp"} + "/alkstore-XXXXXX";
     if (!::mkdtemp(path_.data()))
       throw std::runtime_error{"cannot make " + path_};
   }
