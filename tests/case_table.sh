@@ -4,6 +4,7 @@
 #   tests/case_table.sh <build folder> --check    exits 1 if docs/tests.md differs
 # A number without a test has to be explained here, or the script fails.
 set -euo pipefail
+export LC_ALL=C # one order of the names everywhere
 cd "$(dirname "$0")/.."
 
 waits() {
@@ -27,8 +28,8 @@ rows() {
       echo "no test carries the number $number" >&2
       return 1
     fi
-    echo "| $number | $(sed -E 's/\|/\\|/g' <<<"$found" |
-      paste -sd '~' | sed 's/~/<br>/g') |"
+    found=${found//|/\\|}
+    echo "| $number | ${found//$'\n'/<br>} |"
   done
 }
 
@@ -45,7 +46,6 @@ what they prove in their names. `tests/case_table.sh build` makes this page.
 | number | tests |
 | --- | --- |
 END
-  # shellcheck disable=SC2046
   rows "$all" $(seq -f 'S%g' 1 27) $(seq -f 'H%02g' 1 91)
 }
 
