@@ -214,6 +214,8 @@ private:
   // -- keeping it running -----------------------------------------------------
 
   void went_down(const caf::actor_addr& who, const caf::error& why) {
+    if (closing_ && reader_.address() == who)
+      return close_writer();
     if (writer_.address() == who || reader_.address() == who)
       return core_down(why);
     for (auto& x : children_) {
@@ -353,6 +355,11 @@ private:
       return end(reason_);
     if (std::exchange(closing_, true))
       return;
+    watch_.reset();
+    kill(reader_); // its end is seen, and the writer closes the file as the last
+  }
+
+  void close_writer() {
     port::ask(this, caf::infinite, writer_, stop{})
       .then([this](completed) { end(reason_); },
             [this](const caf::error& why) { end(reason_ ? reason_ : why); });

@@ -82,6 +82,7 @@ TEST_CASE("S26: a stop during many deliveries finishes those in flight and "
   x.endpoint.release();
   CHECK(node.exit_status() == 0);
   CHECK(x.endpoint.count() == 8);
+  CHECK_FALSE(std::filesystem::exists(x.file() + "-wal"));
   CHECK(store_view{x.file()}.number(untouched) == 12);
 }
 
