@@ -356,7 +356,8 @@ private:
     if (std::exchange(closing_, true))
       return;
     watch_.reset();
-    kill(reader_); // its end is seen, and the writer closes the file as the last
+    kill(
+      reader_); // its end is seen, and the writer closes the file as the last
   }
 
   void close_writer() {
