@@ -186,6 +186,7 @@ TEST_CASE("H66: the end of the grace period, or a second signal, cuts what is "
   auto node = start(t.sys, options);
   t.ask<int64_t>(t.handles(node).store, outbox_enqueue{"mail", "m", {}});
   auto running = table.next();
+  t.events.wait_for("leading"); // a cut campaign would leave its lease
   auto begin = clock::system().steady_now();
   auto stopped = port::ask(t.self, patience, node, stop{});
   if (signalled)
