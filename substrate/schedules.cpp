@@ -53,6 +53,25 @@ millis check(transaction& tx, const schedule_request& wanted) {
   return parse_spec(wanted.spec);
 }
 
+struct due_schedule {
+  schedule what;
+  millis interval;
+};
+
+// Some at once, which costs less than a search for each; few, since each may
+// hold a large payload.
+std::vector<due_schedule> next_due(transaction& tx) {
+  std::vector<due_schedule> out;
+  auto rows = tx.sql("SELECT " SCHEDULE_COLUMNS
+                     ", interval_ms FROM alkstore_schedules"
+                     " WHERE paused = 0 AND next_fire_at <= ?1"
+                     " ORDER BY next_fire_at LIMIT 16");
+  rows.bind(tx.now());
+  while (rows.step())
+    out.push_back({read_schedule(rows), millis{rows.integer(11)}});
+  return out;
+}
+
 void fire(transaction& tx, const schedule& due, millis interval,
           tick_report& report) {
   auto step = first_after(due.next_fire_at, interval, tx.now());
@@ -143,18 +162,17 @@ tick_report tick(transaction& tx, const lease& leadership,
   tick_report report;
   report.now = tx.now();
   auto give_way = tx.time().steady_now() + bounds.time;
-  while (static_cast<int>(report.fired.size()) < bounds.jobs
-         && tx.time().steady_now() <= give_way) {
-    auto row = tx.sql("SELECT " SCHEDULE_COLUMNS
-                      ", interval_ms FROM alkstore_schedules"
-                      " WHERE paused = 0 AND next_fire_at <= ?1"
-                      " ORDER BY next_fire_at LIMIT 1");
-    if (!row.bind(tx.now()).step())
+  auto room = [&] {
+    return static_cast<int>(report.fired.size()) < bounds.jobs
+           && tx.time().steady_now() <= give_way;
+  };
+  while (room()) {
+    auto due = next_due(tx);
+    if (due.empty())
       break;
-    auto due = read_schedule(row);
-    auto interval = millis{row.integer(11)};
-    row.reset();
-    fire(tx, due, interval, report);
+    for (auto& x : due)
+      if (room())
+        fire(tx, x.what, x.interval, report);
   }
   report.soonest = soonest(tx);
   return report;
