@@ -65,8 +65,9 @@ consumer::behavior_type consumer::make_behavior() {
       this, handler_, [this](const caf::actor_addr&, const caf::error& why) {
         auto died = verdict::failed("the handler has ended: "
                                     + sentence(system(), why));
-        give_up_handler(
-          why ? why : make_error(errc::failed, "the handler has ended"));
+        give_up_handler(why ? why
+                            : make_error(errc::failed,
+                                         "the handler has ended"));
         auto running = running_;
         for (auto& [id, x] : running)
           conclude(x.what.claim, died);
@@ -151,17 +152,18 @@ void consumer::hand_back(const job& x) {
 void consumer::begin(job x, millis limit) {
   auto claim = x.claim;
   port::ask(this, caf::infinite, handler_, delivery{std::move(x), limit})
-    .then([this, claim](const verdict& v) { conclude(claim, v); },
-          [this, claim](const caf::error& why) {
-            // It came back from a dead handler's mailbox, or found it dead.
-            auto unstarted = why == caf::sec::request_receiver_down;
-            if (unstarted || why == caf::sec::runtime_error)
-              give_up_handler(why);
-            if (unstarted)
-              take_back(claim);
-            else
-              conclude(claim, verdict::failed(sentence(system(), why)));
-          });
+    .then(
+      [this, claim](const verdict& v) { conclude(claim, v); },
+      [this, claim](const caf::error& why) {
+        // It came back from a dead handler's mailbox, or found it dead.
+        auto unstarted = why == caf::sec::request_receiver_down;
+        if (unstarted || why == caf::sec::runtime_error)
+          give_up_handler(why);
+        if (unstarted)
+          take_back(claim);
+        else
+          conclude(claim, verdict::failed(sentence(system(), why)));
+      });
 }
 
 void consumer::take_back(const claim_handle& claim) {

@@ -281,9 +281,8 @@ TEST_CASE("A handler that dies costs its running job an attempt and the "
   CHECK(t.events.count("started") == 1);
 }
 
-TEST_CASE(
-  "A handler that dies costs only jobs in its hands an attempt, however "
-  "many wait behind them") {
+TEST_CASE("A handler that dies costs only jobs in its hands an attempt, however "
+          "many wait behind them") {
   consumer_fixture t;
   t.enqueue_several(50, attempts(3, 1h));
   auto concurrency = GENERATE(1, 10); // the latter: nine wait in its mailbox
