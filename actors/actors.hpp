@@ -72,8 +72,7 @@ using reader_actor = port::typed<
   outlook(get_outlook)>;
 
 /// Who does the work of a queue or an outbox; written by applications. It may
-/// answer late, within the time limit. An error counts as failed; one that says
-/// that its receiver is down, as the end of the handler.
+/// answer late, within the time limit. An error counts as failed.
 using handler_clauses = port::clauses<
   // Handles one job.
   verdict(delivery),
