@@ -65,8 +65,8 @@ consumer::behavior_type consumer::make_behavior() {
       this, handler_, [this](const caf::actor_addr&, const caf::error& why) {
         auto died = verdict::failed("the handler has ended: "
                                     + sentence(system(), why));
-        reason_ = why ? why : make_error(errc::failed, "the handler has ended");
-        wind_up();
+        give_up_handler(
+          why ? why : make_error(errc::failed, "the handler has ended"));
         auto running = running_;
         for (auto& [id, x] : running)
           conclude(x.what.claim, died);
@@ -151,16 +151,33 @@ void consumer::hand_back(const job& x) {
 void consumer::begin(job x, millis limit) {
   auto claim = x.claim;
   port::ask(this, caf::infinite, handler_, delivery{std::move(x), limit})
-    .then(
-      [this, claim](const verdict& v) {
-        conclude(claim, v);
-        start_some(0);
-      },
-      // The next one starts once this is on disk: a handler that died is
-      // known by then, and its death costs no waiting job an attempt.
-      [this, claim](const caf::error& why) {
-        conclude(claim, verdict::failed(sentence(system(), why)));
-      });
+    .then([this, claim](const verdict& v) { conclude(claim, v); },
+          [this, claim](const caf::error& why) {
+            // It came back from a dead handler's mailbox, or found it dead.
+            auto unstarted = why == caf::sec::request_receiver_down;
+            if (unstarted || why == caf::sec::runtime_error)
+              give_up_handler(why);
+            if (unstarted)
+              take_back(claim);
+            else
+              conclude(claim, verdict::failed(sentence(system(), why)));
+          });
+}
+
+void consumer::take_back(const claim_handle& claim) {
+  auto found = running_.find({claim.job, claim.number});
+  if (found == running_.end())
+    return;
+  hand_back(found->second.what);
+  running_.erase(found);
+}
+
+// The requests that bounce off a dead handler may come before the message that
+// says that it ended: they must not start more jobs, at an attempt each.
+void consumer::give_up_handler(const caf::error& why) {
+  if (!reason_)
+    reason_ = why;
+  wind_up();
 }
 
 // -- ending jobs --------------------------------------------------------------
@@ -178,6 +195,7 @@ void consumer::conclude(const claim_handle& claim, const verdict& x) {
       finish({claim, fail, x.error, {}, {}, {}});
       break;
   }
+  start_some(0);
 }
 
 void consumer::finish(settlement x) {
@@ -238,7 +256,6 @@ void consumer::settled_as(std::vector<finished> batch, const settled& x) {
     }
     options_.report(report);
   }
-  start_some(0);
   flush();
   end_if_idle();
 }

@@ -68,6 +68,8 @@ private:
   void take(std::vector<job> jobs);
   void start_some(size_t fresh);
   void hand_back(const job& x);
+  void take_back(const claim_handle& claim);
+  void give_up_handler(const caf::error& why);
   void conclude(const claim_handle& claim, const verdict& x);
   void look_at_deadlines();
   void check_claim(run& x);
