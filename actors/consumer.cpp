@@ -61,16 +61,14 @@ void consumer::on_exit() {
 
 consumer::behavior_type consumer::make_behavior() {
   if (handler_)
-    port::watch(
-      this, handler_, [this](const caf::actor_addr&, const caf::error& why) {
-        auto died = verdict::failed("the handler has ended: "
-                                    + sentence(system(), why));
-        give_up_handler(
-          why ? why : make_error(errc::failed, "the handler has ended"));
-        auto running = running_;
-        for (auto& [id, x] : running)
-          conclude(x.what.claim, died);
-      });
+    port::watch(this, handler_,
+                [this](const caf::actor_addr&, const caf::error& why) {
+                  give_up_handler(why);
+                  handler_ended_ = true;
+                  // This news is urgent: what came back from the handler's
+                  // mailbox is still to come.
+                  flush_.set_now(this);
+                });
   port::ask(this, caf::infinite, writer_,
             grant{consumer_actor{this}, options_.name, kind_ == kind::outbox,
                   options_.worker, options_.credit, options_.concurrency})
@@ -87,8 +85,11 @@ consumer::behavior_type consumer::make_behavior() {
         look_at_deadlines();
     },
     [this](flush_verdicts x) {
-      if (flush_.due(x))
-        flush();
+      if (!flush_.due(x))
+        return;
+      if (handler_ended_)
+        fail_what_it_held();
+      flush();
     },
   };
 }
@@ -154,13 +155,15 @@ void consumer::begin(job x, millis limit) {
     .then([this, claim](const verdict& v) { conclude(claim, v); },
           [this, claim](const caf::error& why) {
             // It came back from a dead handler's mailbox, or found it dead.
-            auto unstarted = why == caf::sec::request_receiver_down;
-            if (unstarted || why == caf::sec::runtime_error)
+            if (why == caf::sec::request_receiver_down) {
               give_up_handler(why);
-            if (unstarted)
               take_back(claim);
-            else
+            } else if (why == caf::sec::runtime_error) {
+              give_up_handler(why);
+              died_at_work(claim, why);
+            } else {
               conclude(claim, verdict::failed(sentence(system(), why)));
+            }
           });
 }
 
@@ -176,8 +179,21 @@ void consumer::take_back(const claim_handle& claim) {
 // says that it ended: they must not start more jobs, at an attempt each.
 void consumer::give_up_handler(const caf::error& why) {
   if (!reason_)
-    reason_ = why;
+    reason_ = why ? why : caf::make_error(caf::exit_reason::user_shutdown);
   wind_up();
+}
+
+void consumer::fail_what_it_held() {
+  auto held = running_;
+  for (auto& [id, x] : held)
+    died_at_work(x.what.claim, reason_);
+}
+
+// A job has paid for it with an attempt, so this cannot go on for ever.
+void consumer::died_at_work(const claim_handle& claim, const caf::error& why) {
+  auto text = "the handler has ended: " + sentence(system(), why);
+  reason_ = make_error(errc::failed, text);
+  conclude(claim, verdict::failed(text));
 }
 
 // -- ending jobs --------------------------------------------------------------

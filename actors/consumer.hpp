@@ -70,6 +70,8 @@ private:
   void hand_back(const job& x);
   void take_back(const claim_handle& claim);
   void give_up_handler(const caf::error& why);
+  void fail_what_it_held();
+  void died_at_work(const claim_handle& claim, const caf::error& why);
   void conclude(const claim_handle& claim, const verdict& x);
   void look_at_deadlines();
   void check_claim(run& x);
@@ -91,9 +93,11 @@ private:
   std::vector<finished> finished_; ///< not yet with the writer
   bool settling_ = false;          ///< a batch is with the writer
 
+  bool handler_ended_ = false;
   bool ending_ = false;  ///< takes no more jobs
   bool revoked_ = false; ///< and none is on its way
-  caf::error reason_;    ///< to end with; none for normal
+  caf::error reason_;    ///< to end with: none for normal, failed for a handler
+                         ///< that died at work
   stop_reply stopping_;
 
   alarm<deadline_due> deadline_;

@@ -226,6 +226,8 @@ private:
         return child_stopped();
       if (code_of(why) == errc::leadership_lost)
         return stand_by_again(x, why);
+      if (code_of(why) == errc::failed)
+        return handler_died(x, why);
       return failed(x.what, x.again, why);
     }
   }
@@ -249,6 +251,14 @@ private:
     std::uniform_int_distribution<int64_t> jitter{0, options_.lease.ttl.count()
                                                        / 10};
     come_back(x.again, millis{jitter(random_)});
+  }
+
+  // Not counted as a failure: each time costs a job an attempt, so that it ends
+  // by itself, and one bad payload must not end the service.
+  void handler_died(child& x, const caf::error& why) {
+    tell(event::level::error, "died", x.what,
+         sentence(system(), why) + "; started again");
+    come_back(x.again, millis{0});
   }
 
   void failed(const std::string& what, comeback& again, const caf::error& why) {

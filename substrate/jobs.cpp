@@ -187,9 +187,10 @@ int sweep_expired(transaction& tx, int max) {
   std::vector<casualty> found;
   {
     auto rows = tx.sql(
-      "SELECT id, 1 FROM alkstore_jobs"
+      "SELECT id, 1 FROM alkstore_jobs INDEXED BY alkstore_jobs_last_attempt"
       " WHERE attempts >= max_attempts AND at <= ?1 AND claimed = 1"
       " UNION ALL SELECT id, 0 FROM alkstore_jobs"
+      " INDEXED BY alkstore_jobs_expiry"
       " WHERE expires_at <= ?1 AND (claimed = 0 OR at <= ?1)"
       " AND NOT (attempts >= max_attempts AND at <= ?1 AND claimed = 1)"
       " LIMIT ?2");

@@ -64,6 +64,7 @@ std::vector<due_schedule> next_due(transaction& tx) {
   std::vector<due_schedule> out;
   auto rows = tx.sql("SELECT " SCHEDULE_COLUMNS
                      ", interval_ms FROM alkstore_schedules"
+                     " INDEXED BY alkstore_schedules_due"
                      " WHERE paused = 0 AND next_fire_at <= ?1"
                      " ORDER BY next_fire_at LIMIT 16");
   rows.bind(tx.now());
@@ -180,6 +181,7 @@ tick_report tick(transaction& tx, const lease& leadership,
 
 std::optional<timestamp> soonest(transaction& tx) {
   auto row = tx.sql("SELECT next_fire_at FROM alkstore_schedules"
+                    " INDEXED BY alkstore_schedules_due"
                     " WHERE paused = 0 ORDER BY next_fire_at LIMIT 1");
   if (!row.step())
     return std::nullopt;

@@ -282,8 +282,8 @@ TEST_CASE("A handler that dies costs its running job an attempt and the "
 }
 
 TEST_CASE(
-  "A handler that dies costs only jobs in its hands an attempt, however "
-  "many wait behind them") {
+  "A handler that dies costs only the job in its hands an attempt, however "
+  "many wait behind it") {
   consumer_fixture t;
   t.enqueue_several(50, attempts(3, 1h));
   auto concurrency = GENERATE(1, 10); // the latter: nine wait in its mailbox
@@ -296,8 +296,7 @@ TEST_CASE(
     CHECK(x.state == job_state::waiting);
     tried += x.attempts;
   }
-  CHECK(tried >= 1);
-  CHECK(tried <= concurrency);
+  CHECK(tried == 1);
   CHECK(t.events.count("started") == 1);
 }
 

@@ -55,6 +55,20 @@ job_options retry_after(millis by) {
   return out;
 }
 
+/// A handler that does not survive the payload "poison".
+handler_actor spawn_mortal(caf::actor_system& sys) {
+  return sys.spawn([](handler_actor::pointer) -> handler_actor::behavior_type {
+    return {
+      [](const delivery& x) {
+        if (x.what.payload == "poison")
+          throw std::runtime_error{"poisoned"};
+        return verdict::delivered();
+      },
+      [](const claim_lapsed&) {},
+    };
+  });
+}
+
 } // namespace
 
 TEST_CASE("A runtime starts, fires, delivers, and stops in good order") {
@@ -247,6 +261,29 @@ TEST_CASE("H69: an actor that cannot be started is tried five times with "
   CHECK(t.events.count("died") == 4);
   CHECK(t.events.count("given up") == 1);
   CHECK(t.leadership().owner.empty());
+}
+
+TEST_CASE("Jobs that kill their handler become dead letters, and neither the "
+          "others nor the runtime suffer") {
+  runtime_fixture t;
+  auto options = t.options();
+  options.queues.push_back({"q", spawn_mortal, {}, 4, 4});
+  auto node = start(t.sys, options);
+  auto store = t.handles(node).store;
+  for (int i = 0; i < 5; ++i) {
+    t.ask<int64_t>(store, enqueue{"q", "poison", retry_after(1ms)});
+    t.ask<int64_t>(store, enqueue{"q", "good", retry_after(1ms)});
+  }
+  t.events.wait_for("dead", 5);
+  t.events.wait_for("delivered", 5);
+  neighbour other{t.path()};
+  CHECK(
+    other.number("SELECT count(*) FROM alkstore_dead WHERE attempts = 3 AND "
+                 "last_error LIKE 'the handler has ended%'")
+    == 5);
+  CHECK(t.events.count("died") == 15);
+  CHECK(t.events.count("given up") == 0);
+  t.stop_it(node);
 }
 
 TEST_CASE("H71, H72, H75: after the writer's death callers have an error at "
