@@ -281,7 +281,7 @@ TEST_CASE("Jobs that kill their handler become dead letters, and neither the "
     other.number("SELECT count(*) FROM alkstore_dead WHERE attempts = 3 AND "
                  "last_error LIKE 'the handler has ended%'")
     == 5);
-  CHECK(t.events.count("died") == 15);
+  t.events.wait_for("died", 15);
   CHECK(t.events.count("given up") == 0);
   t.stop_it(node);
 }
