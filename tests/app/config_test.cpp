@@ -144,7 +144,7 @@ TEST_CASE("lease-renew is a third of lease-ttl unless it is given") {
 }
 
 TEST_CASE("the file that is shipped has nothing to find") {
-  auto root = fs::path{__FILE__}.parent_path().parent_path().parent_path();
+  auto root = fs::path{ALKSTORE_SOURCE_DIR};
   auto result = read_config(root / "config" / "caf-application.conf");
   CHECK(told(result) == "");
   CHECK(result.notes.empty());
