@@ -30,6 +30,7 @@ public:
   const char* name() const override { return "scheduler_leader"; }
 
   void on_exit() override {
+    note_clock_jump(); // it may be what ended the lease
     dismiss_helpers();
     if (leading_) // free for others at once; the writer checks whose it is
       port::send_anonymously(writer_, release_leadership{*leading_});
@@ -277,8 +278,8 @@ private:
     offset_ = now;
     tell(event::level::warning, "clock jumped",
          "the wall clock moved by " + std::to_string(jump.count())
-           + " ms against the steady one; what is due waits for the wall "
-             "clock");
+           + " ms against the steady one"
+           + (jump < millis{0} ? "; what is due waits for the wall clock" : ""));
   }
 
   leader_options options_;

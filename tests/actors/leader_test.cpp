@@ -339,6 +339,7 @@ TEST_CASE("H02: a clock that jumps ahead ends the lease; the next leader "
   add(t, a, "s", "@every 60s");
   t.time.step(24h);
   CHECK(code_of(t.wait_end(a.leader)) == errc::leadership_lost);
+  a.events.wait_for("clock jumped");
   a.stand_by();
   a.events.wait_for("skipped");
   a.events.wait_for("fired", 64);
