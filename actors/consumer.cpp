@@ -293,6 +293,12 @@ void consumer::look_at_deadlines() {
   for (auto& [id, x] : running_)
     if (!x.lapsed && !x.checking && now >= x.deadline)
       check_claim(x);
+  // Wherever they stand: behind one with more time they would wait for it.
+  auto stale = [now](const job& x) { return now > half_time(x); };
+  for (auto& x : waiting_)
+    if (stale(x))
+      hand_back(x);
+  std::erase_if(waiting_, stale);
   start_some(0);
   for (auto& [id, x] : running_)
     if (!x.lapsed && !x.checking)

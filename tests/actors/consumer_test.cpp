@@ -217,6 +217,21 @@ TEST_CASE("H41: what waited too long behind a slow job goes back unstarted, to "
   CHECK(t.ask<std::vector<job>>(t.reader, list_jobs{"q", 0, 100}).empty());
 }
 
+TEST_CASE("H41: a job behind one with more time goes back when its own is half "
+          "over") {
+  consumer_fixture t;
+  desk idle;
+  t.work(t.table.handler(), 1, 10, "busy");
+  t.enqueue_several(2, visible(60s));
+  t.enqueue_several(1, visible(1s));
+  auto slow = t.table.next(); // both others wait behind it
+  t.events.wait_for("released");
+  t.work(idle.handler(verdict::delivered()), 10, 10, "idle");
+  idle.wait_started(1);
+  CHECK(t.events.count("released") == 1);
+  slow.conclude(verdict::delivered());
+}
+
 TEST_CASE("S26, H66: a stop hands back what was not started and waits for what "
           "was") {
   consumer_fixture t;
