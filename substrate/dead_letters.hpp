@@ -20,9 +20,10 @@ void bury(transaction& tx, int64_t id, std::string_view error);
 /// One dead letter, payload and all. Errors: not_found.
 job get(transaction& tx, int64_t id);
 
-/// Dead letters of a queue in id order, from `after` on, without payloads.
-std::vector<job> list(transaction& tx, const queue_name& queue, int64_t after,
-                      int max);
+/// Dead letters of a queue, or of all, in id order, from `after` on, without
+/// payloads.
+std::vector<job> list(transaction& tx, const std::optional<queue_name>& queue,
+                      int64_t after, int max);
 
 /// Makes it a waiting job again: same id, stable id and dedupe key, attempts 0,
 /// no expiry, claimable now. True once, then false. Errors: duplicate if a live

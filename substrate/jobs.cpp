@@ -157,19 +157,42 @@ job get(transaction& tx, int64_t id) {
   return dead_letters::get(tx, id);
 }
 
-std::vector<job> list(transaction& tx, const queue_name& queue, int64_t after,
-                      int max) {
+namespace {
+
+// Rows of ALKSTORE_JOB_COLUMNS and whether the job runs.
+std::vector<job> read_list(statement& rows) {
   std::vector<job> out;
-  auto rows = tx.sql("SELECT " ALKSTORE_JOB_COLUMNS
-                     ", claimed AND at > ?4 FROM alkstore_jobs"
-                     " WHERE queue = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
-  rows.bind(queue.text(), after, max, tx.now());
   while (rows.step()) {
     out.push_back(read_job(rows));
     if (rows.integer(after_job_columns) != 0)
       out.back().state = job_state::running;
   }
   return out;
+}
+
+} // namespace
+
+std::vector<job> list(transaction& tx, const queue_name& queue, int64_t after,
+                      int max) {
+  auto rows = tx.sql("SELECT " ALKSTORE_JOB_COLUMNS
+                     ", claimed AND at > ?4 FROM alkstore_jobs"
+                     " WHERE queue = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
+  return read_list(rows.bind(queue.text(), after, max, tx.now()));
+}
+
+std::vector<job> list(transaction& tx, const filter& wanted) {
+  std::optional<std::string_view> queue;
+  if (wanted.queue)
+    queue = wanted.queue->text();
+  std::optional<int> state;
+  if (wanted.state)
+    state = static_cast<int>(*wanted.state);
+  auto rows = tx.sql(
+    "SELECT " ALKSTORE_JOB_COLUMNS ", claimed AND at > ?1 FROM alkstore_jobs"
+    " WHERE id > ?2 AND (?3 IS NULL OR queue = ?3) AND (?4 IS NULL OR ?4 ="
+    " CASE WHEN at <= ?1 THEN 0 WHEN NOT claimed THEN 1 ELSE 2 END)"
+    " ORDER BY id LIMIT ?5");
+  return read_list(rows.bind(tx.now(), wanted.after, queue, state, wanted.max));
 }
 
 bool cancel(transaction& tx, int64_t id) {

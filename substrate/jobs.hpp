@@ -44,6 +44,24 @@ job get(transaction& tx, int64_t id);
 std::vector<job> list(transaction& tx, const queue_name& queue, int64_t after,
                       int max);
 
+/// Where a live job can stand. A claim that lapsed leaves it waiting.
+enum class live_state : uint8_t {
+  waiting, ///< claimable now
+  delayed, ///< waiting for its run_at
+  running,
+};
+
+/// Which live jobs are meant. What is not given does not matter.
+struct filter {
+  std::optional<queue_name> queue{};
+  std::optional<live_state> state{};
+  int64_t after = 0; ///< ids above it
+  int max = 100;
+};
+
+/// Live jobs in id order, without payloads. O(live jobs).
+std::vector<job> list(transaction& tx, const filter& wanted);
+
 /// Removes a waiting or running job; its worker's next call is claim_lost.
 /// False if it is not there.
 bool cancel(transaction& tx, int64_t id);

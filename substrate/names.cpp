@@ -52,4 +52,14 @@ queue_name queue_name::outbox(std::string_view name) {
   return {std::string{outbox_prefix}.append(name), true};
 }
 
+queue_name queue_name::stored(std::string_view text) {
+  return text.starts_with(outbox_prefix)
+           ? outbox(text.substr(outbox_prefix.size()))
+           : plain(text);
+}
+
+std::string_view queue_name::name() const noexcept {
+  return std::string_view{text_}.substr(outbox_ ? outbox_prefix.size() : 0);
+}
+
 } // namespace alkstore

@@ -25,8 +25,14 @@ public:
   /// name can reach. Errors: invalid_name, reserved_name.
   static queue_name outbox(std::string_view name);
 
+  /// What a row has in its queue column, of either kind. Errors: as above.
+  static queue_name stored(std::string_view text);
+
   const std::string& text() const noexcept { return text_; }
   bool is_outbox() const noexcept { return outbox_; }
+
+  /// The user's part: the queue's name, or the outbox's.
+  std::string_view name() const noexcept;
 
 private:
   queue_name(std::string text, bool outbox)

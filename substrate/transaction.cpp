@@ -5,7 +5,11 @@
 namespace alkstore {
 
 transaction::transaction(connection& db, access mode)
-  : db_(db.handle()), own_(&db), rules_(db.rules()), time_(db.time()) {
+  : db_(db.handle()),
+    own_(&db),
+    mode_(mode),
+    rules_(db.rules()),
+    time_(db.time()) {
   db.check_process();
   if (is_open())
     throw failure{errc::invalid_argument,
@@ -21,8 +25,8 @@ transaction::transaction(connection& db, access mode)
 }
 
 transaction::transaction(sqlite3* db, const store_rules& rules,
-                         const clock& time)
-  : db_(db), rules_(rules), time_(time), now_(time.wall_now()) {
+                         const clock& time, access mode)
+  : db_(db), mode_(mode), rules_(rules), time_(time), now_(time.wall_now()) {
   if (!is_open())
     throw failure{errc::invalid_argument,
                   "no transaction is open on the caller's connection: begin "
@@ -35,6 +39,17 @@ transaction::~transaction() {
   // shared index of the WAL.
   if (own_ && !own_->inherited() && is_open())
     sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+bool transaction::is_open() const noexcept {
+  if (!sqlite3_get_autocommit(db_))
+    return true;
+  if (own_)
+    return false;
+  // Without BEGIN a running statement holds one, which ends with it.
+  auto state = sqlite3_txn_state(db_, "main");
+  return mode_ == access::read ? state != SQLITE_TXN_NONE
+                               : state == SQLITE_TXN_WRITE;
 }
 
 void transaction::commit() {

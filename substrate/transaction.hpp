@@ -18,10 +18,12 @@ public:
   explicit transaction(connection& db, access mode = access::write);
 
   /// Inside the caller's own open transaction on the caller's own connection:
-  /// neither committed nor rolled back here, no statement kept. Errors:
-  /// invalid_argument if no transaction is open.
+  /// neither committed nor rolled back here, no statement kept. Also inside a
+  /// statement of the caller's that writes, as in a trigger: SQLite then makes
+  /// that statement the transaction. With access::read inside any statement
+  /// that reads. Errors: invalid_argument if no transaction is open.
   transaction(sqlite3* db, const store_rules& rules,
-              const clock& time = clock::system());
+              const clock& time = clock::system(), access mode = access::write);
 
   transaction(const transaction&) = delete;
   transaction& operator=(const transaction&) = delete;
@@ -53,7 +55,7 @@ public:
   }
 
   /// False once SQLite ended the transaction by itself, as after a full disk.
-  bool is_open() const noexcept { return !sqlite3_get_autocommit(db_); }
+  bool is_open() const noexcept;
 
   /// Rows changed on this connection so far: a refused operation changed none.
   int64_t changes_so_far() const noexcept {
@@ -65,6 +67,7 @@ private:
 
   sqlite3* db_;
   connection* own_ = nullptr;
+  access mode_;
   store_rules rules_;
   const clock& time_;
   timestamp now_;

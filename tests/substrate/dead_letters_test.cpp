@@ -99,6 +99,9 @@ TEST_CASE("dead letters are listed by queue in id order, and got whole") {
   CHECK(page[0].died_at == T);
   CHECK(page[0].payload.empty());
   CHECK(dead_letters::list(tx, box, 0, 9).size() == 1);
+  auto all = dead_letters::list(tx, {}, 1, 9);
+  REQUIRE(all.size() == 3);
+  CHECK(all[2].queue == box.text());
   CHECK(dead_letters::get(tx, 3).payload == "payload");
   CHECK(error_of([&] { dead_letters::get(tx, 5); }) == errc::not_found);
   CHECK(text_of([&] { jobs::get(tx, 5); })

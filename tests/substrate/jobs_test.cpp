@@ -205,6 +205,33 @@ TEST_CASE("list pages through a queue's live jobs; stats counts every place") {
   CHECK(stats[1].dead == 1);
 }
 
+TEST_CASE("list finds the live jobs of every queue, by where they stand") {
+  store s;
+  s.enqueue(q);
+  s.enqueue(q);
+  s.enqueue(q, "x", {.delay = 1s});
+  s.enqueue(box);
+  auto running = s.claim(q).id;
+  transaction tx{s.db, transaction::access::read};
+  auto found = [&](const jobs::filter& wanted) {
+    std::vector<int64_t> ids;
+    for (auto& x : jobs::list(tx, wanted)) {
+      ids.push_back(x.id);
+      CHECK((x.state == job_state::running) == (x.id == running));
+    }
+    return ids;
+  };
+  using ids = std::vector<int64_t>;
+  CHECK(found({}) == ids{1, 2, 3, 4});
+  CHECK(found({.after = 1, .max = 2}) == ids{2, 3});
+  CHECK(found({.queue = q}) == ids{1, 2, 3});
+  CHECK(found({.queue = box}) == ids{4});
+  CHECK(found({.state = jobs::live_state::running}) == ids{running});
+  CHECK(found({.state = jobs::live_state::delayed}) == ids{3});
+  CHECK(found({.queue = q, .state = jobs::live_state::waiting}) == ids{2});
+  CHECK(found({.queue = box, .state = jobs::live_state::delayed}).empty());
+}
+
 TEST_CASE("a claim that lapsed counts as waiting") {
   store s;
   auto id = s.enqueue(q);

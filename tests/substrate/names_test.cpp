@@ -98,3 +98,15 @@ TEST_CASE("S12: an outbox's queue is out of a plain name's reach, and its own "
   CHECK(queue_name::outbox(std::string(128, 'n')).text()
         == "__alkstore_outbox:" + std::string(128, 'n'));
 }
+
+TEST_CASE("a queue's stored name leads back to its kind and its own part") {
+  for (auto& queue : {q, box}) {
+    auto again = queue_name::stored(queue.text());
+    CHECK(again.text() == queue.text());
+    CHECK(again.is_outbox() == queue.is_outbox());
+  }
+  CHECK(q.name() == "q");
+  CHECK(box.name() == "box");
+  CHECK(error_of([] { queue_name::stored("__alkstore_x"); })
+        == errc::reserved_name);
+}

@@ -106,6 +106,40 @@ TEST_CASE("enqueue_tx without an open transaction, or without our tables, is "
         == "the file holds no alkstore tables: open it as a store once");
 }
 
+TEST_CASE(
+  "a trigger of the caller's can enqueue: the statement that set it off "
+  "is the transaction") {
+  store s;
+  caller app{s.db.path()};
+  sqlite3_create_function(
+    app, "send", 1, SQLITE_UTF8, nullptr,
+    [](sqlite3_context* context, int, sqlite3_value** values) {
+      auto text = reinterpret_cast<const char*>(sqlite3_value_text(values[0]));
+      try {
+        outbox_enqueue_tx(sqlite3_context_db_handle(context), "box", text);
+      } catch (const failure& why) {
+        sqlite3_result_error(context, to_string(why.code()).c_str(), -1);
+      }
+    },
+    nullptr, nullptr);
+  app.run("CREATE TABLE orders(item TEXT UNIQUE);"
+          "CREATE TRIGGER announce AFTER INSERT ON orders"
+          " BEGIN SELECT send(NEW.item); END");
+  app.run("INSERT INTO orders VALUES('tea')");
+  CHECK(s.get(1).payload == "tea");
+  // The second row breaks the rule of the table: neither row, neither message.
+  CHECK(sqlite3_exec(app, "INSERT INTO orders VALUES('milk'), ('tea')", nullptr,
+                     nullptr, nullptr)
+        == SQLITE_CONSTRAINT);
+  CHECK(s.number("SELECT count(*) FROM alkstore_jobs") == 1);
+  CHECK(s.number("SELECT count(*) FROM alkstore_payloads") == 1);
+  // A SELECT by itself is none: each of our own statements would commit.
+  CHECK(sqlite3_exec(app, "SELECT send('lone')", nullptr, nullptr, nullptr)
+        == SQLITE_ERROR);
+  CHECK(std::string{sqlite3_errmsg(app)} == "invalid_argument");
+  CHECK(s.number("SELECT count(*) FROM alkstore_jobs") == 1);
+}
+
 TEST_CASE("a caller's stale snapshot is busy, with the advice to begin "
           "immediately") {
   store s;
