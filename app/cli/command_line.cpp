@@ -185,7 +185,7 @@ private:
       ->type_name("QUEUE");
     add_message(enqueue, *queued);
 
-    auto* outbox = add_group("outbox", "outboxes");
+    auto* outbox = add_group("outbox", "messages for somebody else");
     auto sent = std::make_shared<enqueue_command>();
     auto* send = add(outbox, "send", "puts a message into an outbox",
                      "alkstore outbox send order-events --text "
@@ -264,7 +264,7 @@ private:
   }
 
   void add_schedules() {
-    auto* schedule = add_group("schedule", "schedules");
+    auto* schedule = add_group("schedule", "what fires when");
     auto added = std::make_shared<schedule_add_command>();
     auto* adds = add(schedule, "add", "registers a schedule, or changes it",
                      "alkstore schedule add nightly-report '@every 1d' reports",

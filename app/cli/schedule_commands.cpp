@@ -2,6 +2,7 @@
 
 #include "app/cli/commands.hpp"
 #include "app/json/nearest.hpp"
+#include "app/json/schedule_record.hpp"
 #include "substrate/schedules.hpp"
 #include "substrate/spec.hpp"
 
@@ -11,24 +12,6 @@
 namespace alkstore::cli {
 
 namespace {
-
-record schedule_record(const schedule& what) {
-  auto& options = what.options;
-  return {
-    {"name", what.name},
-    {"spec", what.spec},
-    {"queue", what.queue},
-    {"paused", what.paused},
-    {"next_fire_at", what.next_fire_at},
-    {"priority", options.priority ? cell{int64_t{*options.priority}} : cell{}},
-    {"expires_in_ms", maybe(options.expires_in)},
-    {"max_attempts",
-     options.max_attempts ? cell{int64_t{*options.max_attempts}} : cell{}},
-    {"visibility_timeout_ms", maybe(options.visibility_timeout)},
-    {"backoff_base_ms", maybe(options.backoff_base)},
-    {"payload", raw_bytes{what.payload}},
-  };
-}
 
 [[noreturn]] void refuse_missing(transaction& tx, const std::string& name) {
   std::vector<std::string> names;

@@ -66,14 +66,15 @@ open_options session::options(bool read_only) const {
 }
 
 connection session::open_to_read() const {
+  if (chosen_.create)
+    return {database(), options(false)};
   if (std::error_code ignored; !fs::exists(database(), ignored) && !ignored)
     refuse_missing(database());
   return {database(), options(true)};
 }
 
 connection session::open_to_write() const {
-  if (!chosen_.create)
-    open_to_read(); // refuses a missing file, and one that is no store
+  open_to_read(); // refuses a missing file, and one that is no store
   return {database(), options(false)};
 }
 

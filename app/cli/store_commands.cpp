@@ -50,7 +50,8 @@ void run(session& s, const locks_command&) {
   std::vector<record> rows;
   for (auto& x : leases::list(tx))
     rows.push_back(lease_record(x, tx.now()));
-  s.out().show(rows, {"name", "held", "owner", "token", "ttl_ms", "expires_at"});
+  s.out().show(rows,
+               {"name", "held", "owner", "token", "ttl_ms", "expires_at"});
 }
 
 void run(session& s, const leader_command&) {

@@ -11,8 +11,8 @@
 
 namespace alkstore {
 
-/// An object of one line. A time is a text, ISO 8601 in UTC; a duration is whole
-/// milliseconds. Bytes that are no UTF-8 are base64, the key followed by
+/// An object of one line. A time is a text, ISO 8601 in UTC; a duration is
+/// whole milliseconds. Bytes that are no UTF-8 are base64, the key followed by
 /// `_base64`.
 std::string to_json(const record& what);
 
