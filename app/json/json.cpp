@@ -138,7 +138,8 @@ std::string to_json(const std::vector<record>& what) {
 
 job_options options_from_json(std::string_view text) {
   job_options out;
-  for (auto& [key, value] : parse_object(text).items())
+  auto object = parse_object(text); // items() does not keep it alive
+  for (auto& [key, value] : object.items())
     set_option(out, key, value);
   return out;
 }
@@ -146,7 +147,8 @@ job_options options_from_json(std::string_view text) {
 json_message message_from_json(std::string_view line) {
   json_message out;
   int payloads = 0;
-  for (auto& [key, value] : parse_object(line).items()) {
+  auto object = parse_object(line);
+  for (auto& [key, value] : object.items()) {
     if (key == "payload") {
       out.payload = text_of(value, key);
       ++payloads;

@@ -34,7 +34,8 @@ std::string did_you_mean(std::string_view wanted,
   auto least = std::max<size_t>(1, wanted.size() / 2) + 1;
   std::string_view found;
   for (auto name : known)
-    if (auto d = distance(wanted, name); d < least) {
+    if (auto d = name.starts_with(wanted) ? 1 : distance(wanted, name);
+        d < least) {
       least = d;
       found = name;
     }
