@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void fail(int error, const std::string& doing) {
   auto denied = error == EACCES || error == EPERM || error == EROFS;
-  throw failure{error == EEXIST   ? errc::invalid_argument
+  throw failure{error == EEXIST   ? errc::duplicate
                 : error == ENOSPC ? errc::disk_full
                 : denied          ? errc::read_only
                                   : errc::io_error,

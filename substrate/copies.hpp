@@ -15,7 +15,7 @@ using progress_function = std::function<void(double)>;
 /// Copies the store into a new file (mode 0600), one consistent state of it,
 /// while others go on reading and writing; the WAL cannot shrink meanwhile. The
 /// copy gets its name once it is whole and on disk; until then it is
-/// `target`.part. Errors: invalid_argument if one of the two is there already;
+/// `target`.part. Errors: duplicate if one of the two is there already;
 /// disk_full, read_only, io_error and so on, and then nothing is left behind.
 void back_up(connection& db, const std::string& target,
              const progress_function& report = {});

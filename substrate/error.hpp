@@ -17,7 +17,7 @@ enum class errc : uint8_t {
   invalid_argument,  ///< an option is out of range, or a call out of place
   payload_too_large, ///< more bytes than `max-payload`
   not_found,         ///< no such job, dead letter or schedule
-  duplicate,         ///< another live job or mark holds the dedupe key
+  duplicate,         ///< another holds the dedupe key, or a file the name
   claim_lost,        ///< the claim's deadline passed, or it was superseded
   lock_lost,         ///< the lease's deadline passed, or another holds it
   leadership_lost,   ///< the scheduler's lease is no longer ours

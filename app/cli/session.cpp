@@ -87,9 +87,9 @@ void session::hint_at_queues(transaction& tx, const queue_name& queue) const {
   if (std::find(names.begin(), names.end(), queue.name()) != names.end())
     return; // it is there, only not what was asked of it
   std::vector<std::string_view> known{names.begin(), names.end()};
-  std::cerr << "alkstore: " << (queue.is_outbox() ? "outbox " : "queue ")
-            << queue.name() << " holds no job"
-            << did_you_mean(queue.name(), known) << '\n';
+  if (auto hint = did_you_mean(queue.name(), known); !hint.empty())
+    std::cerr << "alkstore: " << (queue.is_outbox() ? "outbox " : "queue ")
+              << queue.name() << " holds no job" << hint << '\n';
 }
 
 } // namespace alkstore::cli

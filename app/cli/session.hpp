@@ -38,8 +38,8 @@ public:
   /// `create` was given.
   connection open_to_write() const;
 
-  /// Says, on standard error, that nothing of this queue is there, and names
-  /// one that is there and nearly called so.
+  /// Where nothing of this queue is there, but one is that is nearly called so,
+  /// says that on standard error.
   void hint_at_queues(transaction& tx, const queue_name& queue) const;
 
   const settings& chosen() const noexcept { return chosen_; }

@@ -80,11 +80,17 @@ public:
     return options_from_json(text(index, "options"));
   }
 
+  /// JavaScript has no other numbers than REAL ones.
   int64_t integer(int index, const char* name) const {
-    if (sqlite3_value_type(values_[index]) != SQLITE_INTEGER)
+    auto type = sqlite3_value_type(values_[index]);
+    auto value = sqlite3_value_int64(values_[index]);
+    if (type != SQLITE_INTEGER
+        && (type != SQLITE_FLOAT
+            || sqlite3_value_double(values_[index])
+                 != static_cast<double>(value)))
       throw failure{errc::invalid_argument,
                     std::string{name} + ": must be an integer"};
-    return sqlite3_value_int64(values_[index]);
+    return value;
   }
 
 private:

@@ -171,26 +171,29 @@ class JsonLinesTest(programs.ProgramTest):
         self.assertIn("nothing was stored", said)
 
 
-class DeadLettersTest(programs.ProgramTest):
-    def make_dead(self, count, *arguments):
-        """As a node leaves them; their ids."""
-        ids = [self.json(*arguments, "--text", "x", "--expires-in", "1ms")["id"]
-               for _ in range(count)]
-        time.sleep(0.01)  # until they have expired
-        node = self.node("")
-        for id in ids:
-            node.await_line(r"tidied up")
-        self.assertEqual(node.stop(), 0)
-        return ids
+def make_dead(case, count, kind, name, *options):
+    """As a node leaves them whose command fails; their ids."""
+    command, key = {"queue": (["enqueue"], "queues"),
+                    "outbox": (["outbox", "send"], "outboxes")}[kind]
+    ids = [case.json(*command, name, "--text", "x", "--max-attempts", 1,
+                     *options)["id"] for _ in range(count)]
+    node = case.node(key + ' = [{ name = "' + name
+                     + '", command = ["/bin/false"] }]')
+    for id in ids:
+        node.await_line(rf" dead {name} job={id} ")
+    case.assertEqual(node.stop(), 0)
+    return ids
 
+
+class DeadLettersTest(programs.ProgramTest):
     def test_dead_letters_are_listed_shown_requeued_and_deleted(self):
-        one, two, three = self.make_dead(3, "enqueue", "q")
-        box = self.make_dead(1, "outbox", "send", "box")[0]
+        one, two, three = make_dead(self, 3, "queue", "q")
+        box = make_dead(self, 1, "outbox", "box")[0]
         self.assertEqual([x["id"] for x in self.json("dead", "list")],
                          [one, two, three, box])
         rows = self.json("dead", "list", "q", "--limit", 1, "--after", one)
         self.assertEqual([(x["id"], x["state"], x["last_error"])
-                          for x in rows], [(two, "dead", "expired")])
+                          for x in rows], [(two, "dead", "exit status 1")])
         self.assertEqual(self.json("dead", "show", one)["payload"], "x")
         self.assertEqual(self.alkstore("dead", "show", one, "--payload"), "x")
         said = self.refused(66, "dead", "requeue", one, 99)
@@ -213,7 +216,7 @@ class DeadLettersTest(programs.ProgramTest):
         self.refused(64, "dead", "requeue", 1, "--queue", "q")
 
     def test_a_key_that_a_live_job_holds_keeps_its_dead_letter_back(self):
-        id = self.make_dead(1, "enqueue", "q", "--dedupe-key", "k")[0]
+        id = make_dead(self, 1, "queue", "q", "--dedupe-key", "k")[0]
         self.alkstore("enqueue", "q", "--text", "new", "--dedupe-key", "k")
         self.assertIn("holds its dedupe key",
                       self.refused(73, "dead", "requeue", id))
@@ -466,13 +469,7 @@ class PagesTest(programs.ProgramTest):
              "manual"})
 
     def test_the_example_of_each_page_works(self):
-        for _ in range(2):
-            self.alkstore("enqueue", "reports", "--text", "x", "--expires-in",
-                          "1ms")
-        time.sleep(0.01)
-        node = self.node("")
-        node.await_line(r"tidied up")
-        node.stop()
+        make_dead(self, 2, "queue", "reports")
         self.alkstore("enqueue", "reports", "--text", "x")
         self.alkstore("schedule", "add", "nightly-report", "@every 1h", "q")
         env = dict(self.environment, PATH=os.path.dirname(programs.ALKSTORE)
@@ -520,6 +517,22 @@ class PagesTest(programs.ProgramTest):
         self.assertEqual(complete("--json", "-d", "x", "schedule", "pa"),
                          ["pause"])
         self.assertEqual(complete("--database", ""), [])  # a file, by bash
+
+    def test_every_command_of_the_docs_works(self):
+        self.write("order.json", b"{}")
+        self.write("jobs.jsonl", b'{"payload": "x"}')
+        docs = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
+        with open(os.path.join(docs, "cli.md")) as file:
+            page = file.read()
+        script = re.search(r"```sh\n(.*?)```", page, re.S).group(1)
+        env = dict(self.environment, PATH=os.path.dirname(programs.ALKSTORE)
+                   + ":" + os.environ["PATH"])
+        done = subprocess.run(["bash", "-euxc", script], env=env, text=True,
+                              cwd=self.directory, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for status in re.findall(r"\n\.B (\d+)\n(.*)\n",
+                                 self.alkstore("manual")):
+            self.assertIn("| %s | %s |" % status, page)
 
     def test_a_terminal_sees_how_far_a_long_work_is(self):
         lines = b"".join(b'{"payload": "%d"}\n' % i for i in range(50_000))

@@ -3,7 +3,9 @@
 
 import json
 import os
+import re
 import sqlite3
+import subprocess
 import sys
 import time
 import unittest
@@ -138,7 +140,11 @@ class ExtensionTest(programs.ProgramTest):
         job = json.loads(self.one("SELECT alkstore_get_job(?)", id))
         self.assertEqual(job["payload"], "größer")
         self.refused("not_found", "SELECT alkstore_get_job(99)")
-        self.refused("invalid_argument", "SELECT alkstore_get_job('x')")
+        for wrong in "x", 1.5, None, 1e300:
+            self.refused("invalid_argument", "SELECT alkstore_get_job(?)",
+                         wrong)
+        self.assertEqual(self.one("SELECT alkstore_get_job(?)", float(id)),
+                         self.one("SELECT alkstore_get_job(?)", id))
         self.assertFalse(self.db.in_transaction)
 
     def test_the_checks_are_the_librarys(self):
@@ -165,6 +171,26 @@ class ExtensionTest(programs.ProgramTest):
             self.one("SELECT alkstore_enqueue('q', zeroblob(1048576))"), 2)
         self.db.execute("COMMIT")
         self.assertEqual(len(self.json("jobs")), 2)
+
+    def test_what_the_docs_show_works(self):
+        docs = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
+        with open(os.path.join(docs, "sql.md")) as file:
+            page = file.read()
+        with open(os.path.join(docs, "schema.md")) as file:
+            schema = file.read()
+        os.symlink(programs.EXTENSION, self.path("alkstore.so"))
+        os.symlink(self.database, self.path("shop.db"))
+        shop = "\n".join(re.findall(r"```sql\n(.*?)```", page + schema, re.S))
+        done = subprocess.run(["sqlite3", "-bail", "store.db"], input=shop,
+                              cwd=self.directory, text=True,
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.db.execute("DROP TRIGGER announce")
+        self.db.execute("DELETE FROM orders")
+        script = re.search(r"```python\n(.*?)```", page, re.S).group(1)
+        subprocess.run([sys.executable, "-c", script], cwd=self.directory,
+                       check=True)
+        self.assertEqual(len(self.json("jobs", "--outbox", "order-events")), 2)
 
     def test_a_file_without_our_tables_is_refused(self):
         self.database = self.path("other.db")

@@ -53,11 +53,11 @@ TEST_CASE("a copy replaces no file, and one that fails leaves none behind") {
   store s;
   auto target = s.dir / "copy.db";
   std::ofstream{target} << "precious";
-  CHECK(error_of([&] { back_up(s.db, target); }) == errc::invalid_argument);
+  CHECK(error_of([&] { back_up(s.db, target); }) == errc::duplicate);
   CHECK(std::filesystem::file_size(target) == 8);
   std::filesystem::remove(target);
   std::ofstream{target + ".part"} << "another's";
-  CHECK(error_of([&] { back_up(s.db, target); }) == errc::invalid_argument);
+  CHECK(error_of([&] { back_up(s.db, target); }) == errc::duplicate);
   CHECK(std::filesystem::file_size(target + ".part") == 9);
   std::filesystem::remove(target + ".part");
   auto stop = [](double) { throw std::runtime_error{"enough"}; };
