@@ -67,11 +67,15 @@ TEST_CASE("a table or an index that is not as it was made is found") {
 }
 
 TEST_CASE("a damaged index is found by SQLite's own check") {
-  auto found = damage("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET"
-                      " rootpage = (SELECT rootpage FROM sqlite_schema WHERE"
-                      " name = 'alkstore_dead_age')"
-                      " WHERE name = 'alkstore_dead_queue';"
-                      " PRAGMA schema_version = 1000");
+  // The one has the other's pages, and so the wrong keys.
+  auto found = damage(
+    "PRAGMA writable_schema = ON; CREATE TEMP TABLE was AS"
+    " SELECT name AS n, rootpage AS r FROM sqlite_schema;"
+    " UPDATE sqlite_schema SET rootpage = (SELECT r FROM was WHERE n ="
+    " iif(name = 'alkstore_dead_age', 'alkstore_dead_queue',"
+    " 'alkstore_dead_age'))"
+    " WHERE name IN ('alkstore_dead_age', 'alkstore_dead_queue');"
+    " PRAGMA schema_version = 1000");
   CHECK(!found.empty());
   CHECK(found.at(0).substr(0, 11) == "integrity: ");
 }
