@@ -4,6 +4,7 @@
 #   PROGRAM, FILE    paths
 #   CATCH            Catch2's version
 #   LABEL, TIMEOUT   of every case; those tagged [slow] get that label too
+# A case that prints `SKIPPED: ` and why counts as skipped.
 
 if(CATCH VERSION_LESS 3)
   set(list --list-test-names-only)
@@ -33,6 +34,7 @@ while(names MATCHES "^([^\n]+)\n")
     "add_test([==[${name}]==] [==[${PROGRAM}]==] [==[${pattern}]==]"
     " ${strict})\n"
     "set_tests_properties([==[${name}]==] PROPERTIES"
-    " TIMEOUT ${TIMEOUT} LABELS \"${labels}\")\n")
+    " TIMEOUT ${TIMEOUT} LABELS \"${labels}\""
+    " SKIP_REGULAR_EXPRESSION \"SKIPPED: \")\n")
 endwhile()
 file(WRITE ${FILE} "${script}")

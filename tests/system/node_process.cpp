@@ -1,7 +1,6 @@
 #include "tests/system/node_process.hpp"
 
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 
@@ -44,10 +43,6 @@ std::string write_file(const std::string& path, const std::string& text) {
   if (!file)
     throw std::runtime_error{"cannot write " + path};
   return path;
-}
-
-int rounds(int some, int all) {
-  return std::getenv("ALKSTORE_TEST_ALL") != nullptr ? all : some;
 }
 
 } // namespace alkstore::test

@@ -1,6 +1,7 @@
 // alkstore-node, as released, on a configuration of the test's own.
 #pragma once
 
+#include "tests/support/rounds.hpp"
 #include "tests/system/child_process.hpp"
 
 namespace alkstore::test {
@@ -26,9 +27,5 @@ public:
 
 /// A new file with that text; answers its path.
 std::string write_file(const std::string& path, const std::string& text);
-
-/// How often something is repeated: `all` if the environment has
-/// ALKSTORE_TEST_ALL, else `some`.
-int rounds(int some, int all);
 
 } // namespace alkstore::test
