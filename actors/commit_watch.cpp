@@ -31,8 +31,13 @@ commit_watch::commit_watch(const std::string& path, writer_actor writer,
                            const event_sink& report)
   : writer_(std::move(writer)) {
   namespace fs = std::filesystem;
-  file_ = fs::path{path}.filename();
-  auto folder = fs::path{path}.parent_path();
+  // A symbolic link's target has the WAL beside it.
+  std::error_code unresolved;
+  auto real = fs::canonical(path, unresolved);
+  if (unresolved)
+    real = path;
+  file_ = real.filename();
+  auto folder = real.parent_path();
   stop_ = ::eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0)
     throw failure{errc::io_error,

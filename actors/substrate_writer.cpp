@@ -53,6 +53,9 @@ public:
       time_(*options_.time),
       gate_(options_.waiting) {
     open_file();
+    if (db_->in_public_directory())
+      tell(event::level::warning, "public directory",
+           options_.path + ": every user can write to its directory");
   }
 
   const char* name() const override { return "substrate_writer"; }
@@ -469,6 +472,7 @@ void substrate_writer::truncate_wal() {
       db_->wait_for_lock(truncate_patience);
       db_->checkpoint(connection::checkpoint_mode::truncate);
     } catch (const failure& why) {
+      db_->wait_for_lock(millis{0});
       return write_failed(why);
     }
     db_->wait_for_lock(millis{0});

@@ -36,8 +36,22 @@ void make_file(const std::string& path) {
   throw failure{code, "cannot create " + path + ": " + std::strerror(errno)};
 }
 
+// Without symbolic links; as it is if there is no such file.
+std::string real_path_of(const std::string& path) {
+  std::error_code none;
+  auto real = std::filesystem::canonical(path, none).string();
+  return none ? path : real;
+}
+
+std::string directory_of(const std::string& path) {
+  auto directory = std::filesystem::path{path}.parent_path().string();
+  return directory.empty() ? "." : directory;
+}
+
 // SQLite opens a file that it may not write for reading, and says at the first
 // write that something is missing, not what.
+// Takes a path without symbolic links, since the side files are beside the
+// file.
 void check_permissions(const std::string& path, bool read_only) {
   auto need = [](const std::string& file, int mode, const std::string& what) {
     if (::faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) != 0
@@ -49,9 +63,7 @@ void check_permissions(const std::string& path, bool read_only) {
   if (read_only)
     return;
   need(path, W_OK, "write");
-  std::error_code ignored;
-  auto folder = std::filesystem::canonical(path, ignored).parent_path();
-  need(folder.string(), W_OK | X_OK, "write -wal and -shm in the directory");
+  need(directory_of(path), W_OK | X_OK, "write -wal and -shm in the directory");
 }
 
 } // namespace
@@ -89,18 +101,18 @@ connection::~connection() {
 void connection::open(const open_options& options) {
   if (!options.read_only)
     make_file(path_);
-  check_permissions(path_, options.read_only);
+  real_path_ = real_path_of(path_);
+  check_permissions(real_path_, options.read_only);
   auto flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
                | (options.read_only ? SQLITE_OPEN_READONLY
                                     : SQLITE_OPEN_READWRITE);
   if (auto rc = sqlite3_open_v2(path_.c_str(), &db_, flags, nullptr))
     throw sqlite_failure(db_, rc, "opening");
   sqlite3_busy_handler(db_, on_busy, this);
-  auto stored = stored_schema_version(db_);
   if (options.read_only)
-    require_schema(stored);
+    require_schema(first_read());
   else
-    check_schema_version(stored);
+    check_schema_version(first_read());
   execute(options.sync == durability::full ? "PRAGMA synchronous = FULL"
                                            : "PRAGMA synchronous = NORMAL");
   // Debian's default would write each deleted payload once more, as zeros.
@@ -109,7 +121,20 @@ void connection::open(const open_options& options) {
     prepare_file(options);
   stored_schema_version(db_); // a read, so that the WAL is there to be noted
   file_ = identify(path_);
-  wal_ = identify(path_ + "-wal");
+  wal_ = identify(real_path_ + "-wal");
+}
+
+// A reader of a file that nobody else has open has to make the side files.
+int connection::first_read() {
+  try {
+    return stored_schema_version(db_);
+  } catch (const failure& why) {
+    if (why.code() != errc::read_only)
+      throw;
+    throw failure{why.code(),
+                  "no permission to write -wal and -shm in the directory "
+                    + directory_of(real_path_) + ": " + why.what()};
+  }
 }
 
 void connection::prepare_file(const open_options& options) {
@@ -192,13 +217,20 @@ int connection::checkpoint(checkpoint_mode mode) {
 
 int64_t connection::wal_bytes() const {
   struct stat info{};
-  return ::stat((path_ + "-wal").c_str(), &info) == 0 ? info.st_size : 0;
+  return ::stat((real_path_ + "-wal").c_str(), &info) == 0 ? info.st_size : 0;
 }
 
 bool connection::still_there() const {
   int moved = 0;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  return !moved && identify(path_) == file_ && identify(path_ + "-wal") == wal_;
+  return !moved && identify(path_) == file_
+         && identify(real_path_ + "-wal") == wal_;
+}
+
+bool connection::in_public_directory() const {
+  struct stat info{};
+  return ::stat(directory_of(real_path_).c_str(), &info) == 0
+         && (info.st_mode & S_IWOTH) != 0;
 }
 
 connection::file_identity connection::identify(const std::string& path) {

@@ -37,7 +37,8 @@ struct open_options {
 class connection {
 public:
   /// Opens `path`, and creates the file (mode 0600) and the tables where they
-  /// are missing, also when several processes do so at once. A file whose
+  /// are missing, also when several processes do so at once. A symbolic link is
+  /// followed. A file whose
   /// schema is newer is refused untouched. Errors: busy, disk_full, read_only,
   /// corrupt, schema_too_new, io_error. `time` must outlive the connection.
   connection(std::string path, const open_options& options,
@@ -78,6 +79,10 @@ public:
   /// True if the path still names the file that is open, and so does its WAL.
   bool still_there() const;
 
+  /// True if the file's directory can be written to by every user of the
+  /// machine: each of them could put files of his own in the place of ours.
+  bool in_public_directory() const;
+
   const std::string& path() const noexcept { return path_; }
   const clock& time() const noexcept { return time_; }
   const store_rules& rules() const noexcept { return rules_; }
@@ -85,6 +90,7 @@ public:
 
 private:
   void open(const open_options& options);
+  int first_read();
   void prepare_file(const open_options& options);
   void execute(const char* text);
   static int on_busy(void* self, int tries);
@@ -98,6 +104,7 @@ private:
   static file_identity identify(const std::string& path);
 
   std::string path_;
+  std::string real_path_; ///< without symbolic links; -wal and -shm are there
   const clock& time_;
   store_rules rules_;
   sqlite3* db_ = nullptr;

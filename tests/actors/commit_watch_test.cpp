@@ -173,3 +173,29 @@ TEST_CASE("Without inotify the watch says so once and polls") {
   }
   CHECK(t.events.count("polling") == 1);
 }
+
+TEST_CASE("A store behind a symbolic link hears of others' commits, too") {
+  system_fixture t;
+  std::filesystem::create_directory(t.dir.path("real"));
+  auto options = t.store_options();
+  neighbour other{t.dir.path("real/store.db")};
+  std::filesystem::create_symlink("real/store.db", options.path);
+  auto writer = spawn_writer(t.sys, options);
+  {
+    commit_watch watch{options.path, writer, t.events.sink()};
+    t.ask<completed>(
+      writer, grant{t.playing<consumer_actor>(), "q", false, "me", 5, 5});
+    other.enqueue("q");
+    CHECK(t.expect<claimed>().jobs.size() == 1);
+  }
+  CHECK(t.events.count("polling") == 0);
+  caf::anon_send_exit(writer, caf::exit_reason::kill);
+}
+
+TEST_CASE("A directory that every user can write to is warned of") {
+  system_fixture t;
+  std::filesystem::permissions(t.dir.path(), std::filesystem::perms{0777});
+  auto writer = spawn_writer(t.sys, t.store_options());
+  CHECK(t.events.wait_for("public directory").text.find(t.path()) == 0);
+  caf::anon_send_exit(writer, caf::exit_reason::kill);
+}

@@ -44,6 +44,9 @@ public:
   transaction& hold() { return held_.emplace(db_); }
   void let_go() { held_.reset(); }
 
+  /// Sees what was there at this moment for as long as it lives.
+  transaction snapshot() { return transaction{db_, transaction::access::read}; }
+
 private:
   connection db_;
   std::optional<transaction> held_;

@@ -91,7 +91,8 @@ TEST_CASE("what cannot be opened is refused with its path") {
   CHECK(opening(dir / "empty.db") == errc{});
 }
 
-TEST_CASE("H59: without permission the code is read_only") {
+TEST_CASE("H59: without permission the code is read_only, and the text has the "
+          "path and what is missing") {
   temp_dir dir;
   {
     connection{dir / "store.db", {}};
@@ -103,7 +104,15 @@ TEST_CASE("H59: without permission the code is read_only") {
       return 1;
     if (opening(dir / "store.db") != errc::read_only)
       return 2;
-    return opening(dir / "new.db") == errc::read_only ? 0 : 3;
+    if (opening(dir / "new.db") != errc::read_only)
+      return 3;
+    // A reader, too, has to make the side files if there are none.
+    auto text = text_of(
+      [&] { connection{dir / "store.db", {.read_only = true}}; });
+    return contains(text, "database " + dir / "store.db")
+               && contains(text, "no permission to write -wal and -shm")
+             ? 0
+             : 4;
   }));
   ::chmod((dir / "").c_str(), 0755);
   CHECK(status == 0);
@@ -262,4 +271,37 @@ TEST_CASE("H61: a file or a WAL that was moved, deleted or replaced is "
     std::filesystem::rename(wal + ".copy", wal);
   }
   CHECK_FALSE(s.db.still_there());
+}
+
+TEST_CASE("H61: a symbolic link's target is watched, and so is where the link "
+          "leads") {
+  temp_dir dir;
+  std::filesystem::create_directory(dir / "real");
+  {
+    connection{dir / "real/a.db", {}};
+  }
+  std::filesystem::create_symlink("real/a.db", dir / "link.db");
+  connection db{dir / "link.db", {.sync = durability::normal}};
+  transaction tx{db};
+  jobs::enqueue(tx, q, "x");
+  tx.commit();
+  CHECK(db.still_there());
+  CHECK(db.wal_bytes() > 0);
+  SECTION("its WAL deleted") {
+    std::filesystem::remove(dir / "real/a.db-wal");
+  }
+  SECTION("the link led elsewhere") {
+    std::filesystem::copy_file(dir / "real/a.db", dir / "b.db");
+    std::filesystem::remove(dir / "link.db");
+    std::filesystem::create_symlink("b.db", dir / "link.db");
+  }
+  CHECK_FALSE(db.still_there());
+}
+
+TEST_CASE("a directory that every user can write to is known as such") {
+  temp_dir dir;
+  connection db{dir / "store.db", {}};
+  CHECK_FALSE(db.in_public_directory());
+  ::chmod((dir / "").c_str(), 01777);
+  CHECK(db.in_public_directory());
 }
