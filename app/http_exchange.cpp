@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -152,23 +151,26 @@ void http_exchange::add_header(const std::string& line) {
 }
 
 void http_exchange::header(std::string_view line) {
-  // Each block begins anew: an early one (1xx) is not the answer.
-  if (line.substr(0, 5) == "HTTP/") {
-    auto digits = line.substr(std::min(line.find(' '), line.size() - 1) + 1);
-    status_ = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), status_);
-    retry_after_.reset();
+  if (answered_)
+    return; // the answer's trailers
+  // An early block (1xx) is not the answer: the next one begins anew.
+  if (line == "\r\n" || line == "\n") {
+    long status = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    answered_ = status >= 200;
+    if (answered_)
+      status_ = static_cast<int>(status);
+    else
+      retry_after_.reset();
     return;
   }
   constexpr std::string_view blank = " \t\r\n";
   constexpr std::string_view name = "retry-after:";
-  if (line.find_first_not_of(blank) == std::string_view::npos) {
-    answered_ = status_ >= 200;
-  } else if (std::equal(name.begin(), name.end(), line.begin(),
-                        line.begin() + std::min(line.size(), name.size()),
-                        [](unsigned char lower, unsigned char any) {
-                          return lower == std::tolower(any);
-                        })) {
+  if (std::equal(name.begin(), name.end(), line.begin(),
+                 line.begin() + std::min(line.size(), name.size()),
+                 [](unsigned char lower, unsigned char any) {
+                   return lower == std::tolower(any);
+                 })) {
     line.remove_prefix(
       std::min(line.find_first_not_of(blank, name.size()), line.size()));
     std::string value{line.substr(0, line.find_last_not_of(blank) + 1)};

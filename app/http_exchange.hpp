@@ -52,7 +52,7 @@ private:
   std::string target_;    ///< all of the URL that a text may show
   std::string blocked_;   ///< a private address that was not connected to
   bool opened_ = false;   ///< some address was connected to
-  int status_ = 0;        ///< of the header block that is being read
+  int status_ = 0;        ///< of the answer, once there is one
   bool answered_ = false; ///< the final header block is whole
   size_t body_read_ = 0;
   std::optional<millis> retry_after_;

@@ -250,6 +250,25 @@ TEST_CASE("H80: the final status comes back, whatever it is") {
   CHECK(post_to(unfinished.url()).status == 0);
 }
 
+TEST_CASE("H80: a status line among the headers or behind the answer is none") {
+  for (std::string fields :
+       {"HTTP/1.1 999: x\r\n", "X: y\r\n  \r\nHTTP/.2 9999999999999: x\r\n"}) {
+    raw_server receiver{
+      answer("HTTP/1.1 503 Busy\r\n" + fields
+             + "Retry-After: 7\r\nContent-Length: 0\r\n\r\n")};
+    auto outcome = post_to(receiver.url());
+    CHECK(outcome.status == 503);
+    CHECK(outcome.error.empty());
+    CHECK(outcome.retry_after == 7s);
+  }
+  raw_server with_trailers{
+    answer("HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n"
+           "1\r\nx\r\n0\r\nRetry-After: 7\r\nHTTP/1.1 200: x\r\n\r\n")};
+  auto outcome = post_to(with_trailers.url());
+  CHECK(outcome.status == 503);
+  CHECK_FALSE(outcome.retry_after);
+}
+
 TEST_CASE("H81: of several Retry-After headers the largest valid one counts") {
   // Wed, 21 Oct 2026 07:28:00 GMT
   fixed_clock time{timestamp{1792567680s}};
