@@ -1,4 +1,10 @@
 #include "tests/substrate/fixture.hpp"
+#include "tests/substrate/processes.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <random>
 
 using namespace alkstore;
 
@@ -139,4 +145,55 @@ TEST_CASE("retention removes the oldest first, in bounded pieces") {
   CHECK(prune(T + 2s) == 0);
   CHECK(s.number("SELECT count(*) FROM alkstore_dead") == 2);
   CHECK(s.number("SELECT count(*) FROM alkstore_payloads") == 2);
+}
+
+TEST_CASE("H64: a SIGKILL in the middle of the deletion leaves a file that is "
+          "whole, and the next one goes on") {
+  temp_dir dir;
+  auto path = dir / "store.db";
+  open_options quick{.sync = durability::normal};
+  // Each in a process of its own: a child must not inherit an open store.
+  auto in_child = [](auto work) {
+    auto child = fork_child([&] {
+      work();
+      return 0;
+    });
+    CHECK(wait_for(child) == 0);
+  };
+  in_child([&] {
+    connection db{path, quick};
+    for (int i = 0; i < 4; ++i) {
+      transaction tx{db};
+      for (int j = 0; j < 500; ++j)
+        jobs::enqueue(tx, q, "x", {.max_attempts = 1});
+      for (auto& x : claims::claim(tx, q, "w", 500))
+        claims::fail(tx, x.claim, "no");
+      tx.commit();
+    }
+  });
+  std::minstd_rand random{std::random_device{}()};
+  for (int kills = 0; kills < 10; ++kills) {
+    auto child = fork_child([&] {
+      connection db{path, quick};
+      for (;;) {
+        transaction tx{db};
+        dead_letters::remove_older(tx, tx.now(), 20);
+        tx.commit();
+      }
+      return 0;
+    });
+    ::usleep(1000 + random() % 5000);
+    ::kill(child, SIGKILL);
+    CHECK(wait_for(child) == -1);
+    in_child([&] {
+      connection db{path, quick};
+      auto same = db.sql("SELECT (SELECT count(*) FROM alkstore_dead)"
+                         " = (SELECT count(*) FROM alkstore_payloads)");
+      auto whole = db.sql("PRAGMA integrity_check");
+      same.step();
+      whole.step();
+      if (same.integer(0) != 1 || whole.bytes(0) != "ok")
+        throw failure{errc::corrupt, "it is not whole"};
+    });
+  }
 }

@@ -100,29 +100,3 @@ TEST_CASE("H56: a forked child is refused and does the parent's store no "
 TEST_CASE("H56: the same over 100 rounds", "[slow]") {
   check_forks(100);
 }
-
-TEST_CASE("H50: four processes that read and write all the time never see a "
-          "lock") {
-  temp_dir dir;
-  auto path = dir / "store.db";
-  auto statuses = in_children(4, [&](int child) {
-    connection db{path, {.sync = durability::normal}};
-    auto worker = std::to_string(child);
-    for (int i = 0; i < 50; ++i) {
-      transaction put{db};
-      jobs::enqueue(put, q, "x");
-      put.commit();
-      transaction take{db};
-      auto found = claims::claim(take, q, worker, 1);
-      take.commit();
-      if (found.empty())
-        continue;
-      transaction settle{db};
-      i % 2 ? claims::ack(settle, found[0].claim)
-            : claims::retry(settle, found[0].claim, "again", 0ms);
-      settle.commit();
-    }
-    return 0;
-  });
-  CHECK(statuses == std::vector(4, 0));
-}
