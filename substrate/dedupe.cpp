@@ -7,28 +7,31 @@ namespace alkstore::dedupe {
 std::optional<int64_t> holder(transaction& tx, const std::string& queue,
                               std::string_view key) {
   auto now = tx.now();
+  std::optional<int64_t> past;
+  auto exhausted = false;
   {
     auto live = tx.sql(
       "SELECT id, claimed AND at > ?3, attempts >= max_attempts,"
       " ifnull(expires_at <= ?3, 0)"
       " FROM alkstore_jobs WHERE queue = ?1 AND dedupe_key = ?2");
     if (live.bind(queue, blob{key}, now).step()) {
-      auto id = live.integer(0);
       auto running = live.integer(1) != 0;
-      auto exhausted = live.integer(2) != 0;
       auto expired = live.integer(3) != 0;
+      exhausted = live.integer(2) != 0;
+      past = live.integer(0);
       if (running || (!exhausted && !expired))
-        return id;
-      live.reset();
-      dead_letters::bury(
-        tx, id, exhausted ? dead_letters::exhausted : dead_letters::expired);
-      return std::nullopt;
+        return past;
     }
   }
+  // Before any change: a refusal leaves nothing. Beside a live job there can be
+  // a mark only after the clock went back.
   auto mark = tx.sql("SELECT job_id FROM alkstore_dedupe"
                      " WHERE queue = ?1 AND key = ?2 AND until > ?3");
   if (mark.bind(queue, blob{key}, now).step())
     return mark.integer(0);
+  if (past)
+    dead_letters::bury(
+      tx, *past, exhausted ? dead_letters::exhausted : dead_letters::expired);
   return std::nullopt;
 }
 
