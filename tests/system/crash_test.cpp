@@ -123,5 +123,8 @@ TEST_CASE("S22, H67: nothing that was answered with success is missing after "
   CHECK(view.number("SELECT count(*) FROM alkstore_jobs "
                     "WHERE attempts > max_attempts")
         == 0);
+  CHECK(view.number("SELECT count(*) FROM alkstore_locks "
+                    "WHERE owner IS NOT NULL")
+        == 0);
   CHECK(view.text("PRAGMA integrity_check") == "ok");
 }

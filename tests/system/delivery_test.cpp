@@ -355,7 +355,7 @@ TEST_CASE("H84: after a SIGKILL between the endpoint's answer and the ack a "
   auto options = attempts(100);
   options.visibility_timeout = 5s;            // longer than a batch takes
   std::map<std::string, std::string> body_of; // by id
-  for (int batch = 0; batch < rounds(1, 10); ++batch) {
+  for (int batch = 0; batch < rounds(1, 20); ++batch) {
     std::set<std::string> sent;
     for (int i = 0; i < 10; ++i) {
       node_process node{dir.path(), block};
@@ -377,7 +377,7 @@ TEST_CASE("H84: after a SIGKILL between the endpoint's answer and the ack a "
     ids.insert(x.id());
     CHECK(body_of.emplace(x.id(), x.body).first->second == x.body);
   }
-  CHECK(seen.size() == static_cast<size_t>(rounds(10, 100)));
+  CHECK(seen.size() == static_cast<size_t>(rounds(10, 200)));
   for (auto& [body, x] : seen) {
     CHECK(x.first == 2);
     CHECK(x.second.size() == 1);
