@@ -306,3 +306,16 @@ TEST_CASE("H59: a missing directory is named") {
   CHECK(says(node, dir.path("none")));
   CHECK_FALSE(fs::exists(dir.path("none")));
 }
+
+TEST_CASE("the node needs no privileges, and its files are its owner's only") {
+  temp_dir dir;
+  give_to_nobody(dir.path());
+  auto file = dir.path("new.db");
+  node_process node{dir.path(), "database = \"" + file + "\"", as_nobody()};
+  node.await("leading");
+  for (auto suffix : {"", "-wal", "-shm"})
+    CHECK(fs::status(file + suffix).permissions()
+          == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK_FALSE(says(node, "public directory"));
+  CHECK(node.stop() == 0);
+}
