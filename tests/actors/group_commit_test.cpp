@@ -47,6 +47,7 @@ TEST_CASE("S22: an answer comes after the commit: a second connection sees "
   std::vector<decltype(port::ask(t.self, patience, t.writer, enqueue{}))> all;
   for (int i = 0; i < 100; ++i)
     all.push_back(port::ask(t.self, patience, t.writer, enqueue{"b", "x", {}}));
+  await_line(t);
   other.let_go();
   int64_t last = 0;
   for (auto& x : all)
@@ -66,8 +67,10 @@ TEST_CASE("S22: what was gathered while the lock was not to be had shares one "
   store_fixture t;
   neighbour other{t.path()};
   other.hold();
-  auto got = t.ask_all<int64_t>(t.writer, some_jobs(500),
-                                [&] { other.let_go(); });
+  auto got = t.ask_all<int64_t>(t.writer, some_jobs(500), [&] {
+    await_line(t);
+    other.let_go();
+  });
   check_all(got, errc{});
   CHECK(other.jobs() == 500);
   CHECK(other.number(commits) <= 5); // one reading of the clock each
@@ -87,6 +90,7 @@ TEST_CASE("S23: an operation that fails in a batch fails alone") {
   auto second = port::ask(t.self, patience, t.writer, enqueue{"q", "2", bad});
   auto third = port::ask(t.self, patience, t.writer, ack{claim});
   auto fourth = port::ask(t.self, patience, t.writer, enqueue{"q", "4", {}});
+  await_line(t);
   other.let_go();
   int good = 0;
   auto refused = [](const caf::error&) { FAIL("refused"); };
@@ -183,7 +187,10 @@ TEST_CASE("S23: when SQLite has ended the transaction, no member's statement "
   other.hold();
   auto batch = some_jobs(3, 1);
   batch[1].payload.assign(200'000, 'x');
-  auto got = t.ask_all<int64_t>(t.writer, batch, [&] { other.let_go(); });
+  auto got = t.ask_all<int64_t>(t.writer, batch, [&] {
+    await_line(t);
+    other.let_go();
+  });
   // The first two are members of the transaction that is gone; the third is in
   // it, or in the next one.
   CHECK(got[0].code == errc::disk_full);
