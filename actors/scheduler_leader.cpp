@@ -276,10 +276,11 @@ private:
     if (std::chrono::abs(jump) <= clock_jump)
       return;
     offset_ = now;
-    tell(event::level::warning, "clock jumped",
-         "the wall clock moved by " + std::to_string(jump.count())
-           + " ms against the steady one"
-           + (jump < millis{0} ? "; what is due waits for the wall clock" : ""));
+    tell(
+      event::level::warning, "clock jumped",
+      "the wall clock moved by " + std::to_string(jump.count())
+        + " ms against the steady one"
+        + (jump < millis{0} ? "; what is due waits for the wall clock" : ""));
   }
 
   leader_options options_;
