@@ -30,6 +30,8 @@ size_t distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view wanted,
                          std::span<const std::string_view> known) {
+  if (wanted.empty())
+    return "";
   wanted = wanted.substr(0, longest);
   auto least = std::max<size_t>(1, wanted.size() / 2) + 1;
   std::string_view found;
