@@ -23,15 +23,15 @@ constexpr auto example_title = "Example:\n  ";
 
 // Reads an option's text when it is parsed, so that what is wrong with it is
 // said like any other mistake on the command line.
-template <class T, class Read>
-void add_parsed(CLI::App* app, const char* name, T& target, Read read,
-                const char* type, const char* description) {
+template <auto Read, class T>
+void add_parsed(CLI::App* app, const char* name, T& target, const char* type,
+                const char* description) {
   app
     ->add_option_function<std::string>(
       name,
-      [&target, read, name](const std::string& text) {
+      [&target, name](const std::string& text) {
         try {
-          target = read(text);
+          target = Read(text);
         } catch (const failure& why) {
           throw CLI::ValidationError{name, why.what()};
         }
@@ -42,7 +42,7 @@ void add_parsed(CLI::App* app, const char* name, T& target, Read read,
 
 void add_span(CLI::App* app, const char* name, std::optional<millis>& target,
               const char* description) {
-  add_parsed(app, name, target, parse_duration, "DURATION", description);
+  add_parsed<parse_duration>(app, name, target, "DURATION", description);
 }
 
 // Those that a schedule has, too.
@@ -64,8 +64,8 @@ void add_shared_options(CLI::App* app, job_options& options) {
 void add_job_options(CLI::App* app, job_options& options) {
   add_shared_options(app, options);
   add_span(app, "--delay", options.delay, "not before that, like 90s or 2h");
-  add_parsed(app, "--run-at", options.run_at, parse_time, "TIME",
-             "not before that, like 2026-12-01T08:00:00Z");
+  add_parsed<parse_time>(app, "--run-at", options.run_at, "TIME",
+                         "not before that, like 2026-12-01T08:00:00Z");
   app
     ->add_option("--dedupe-key", options.dedupe_key,
                  "stored once while a job with that key lives, and for 24 h "
@@ -345,10 +345,10 @@ private:
   void add_pages() {
     add_page_command("completion", "prints the completion for bash",
                      "alkstore completion >completion.bash",
-                     [this] { return bash_completion(describe(&app_)); });
+                     [this] { return bash_completion(describe(app_)); });
     add_page_command(
       "manual", "prints the manual page", "alkstore manual >alkstore.1",
-      [this] { return manual_page(describe(&app_), ALKSTORE_VERSION); });
+      [this] { return manual_page(describe(app_), ALKSTORE_VERSION); });
   }
 
   void add_page_command(const char* name, const char* description,
@@ -367,14 +367,14 @@ private:
   // -- what the parser knows
   // ----------------------------------------------------
 
-  static command_page describe(const CLI::App* app) {
+  static command_page describe(const CLI::App& app) {
     command_page out;
-    for (auto* x = app; x != nullptr; x = x->get_parent())
+    for (auto* x = &app; x != nullptr; x = x->get_parent())
       out.name.insert(0, x->get_name() + (out.name.empty() ? "" : " "));
-    out.description = app->get_description();
-    if (auto footer = app->get_footer(); footer.starts_with(example_title))
+    out.description = app.get_description();
+    if (auto footer = app.get_footer(); footer.starts_with(example_title))
       out.example = footer.substr(std::string_view{example_title}.size());
-    for (auto* x : app->get_options()) {
+    for (auto* x : app.get_options()) {
       option_page option;
       for (auto& name : x->get_snames())
         option.names.push_back("-" + name);
@@ -385,8 +385,8 @@ private:
       option.description = x->get_description();
       out.options.push_back(std::move(option));
     }
-    for (auto* x : app->get_subcommands(nullptr))
-      out.commands.push_back(describe(x));
+    for (auto* x : app.get_subcommands(nullptr))
+      out.commands.push_back(describe(*x));
     return out;
   }
 
@@ -401,7 +401,8 @@ private:
       at = at->get_subcommands().front();
     std::cerr << "alkstore: " << why.what();
     std::vector<std::string_view> known;
-    auto page = describe(at);
+    auto page = describe(*at);
+    known.reserve(page.commands.size());
     for (auto& x : page.commands)
       known.push_back(std::string_view{x.name}.substr(page.name.size() + 1));
     for (auto& x : page.options)

@@ -2,18 +2,17 @@
 
 #include "app/cli/commands.hpp"
 #include "app/json/job_record.hpp"
-#include "app/json/nearest.hpp"
+#include "app/unique_fd.hpp"
 #include "substrate/claims.hpp"
 #include "substrate/dead_letters.hpp"
 #include "substrate/jobs.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <memory>
 
 namespace alkstore::cli {
 
@@ -22,15 +21,21 @@ namespace {
 // SQLite holds no longer blob, so that nobody could want to store more.
 constexpr size_t longest_input = 1024 * 1024 * 1024;
 
-std::string read_all(FILE* from) {
+std::string read_all(int from, const std::string& name) {
   std::string out;
   char buffer[65536];
-  while (auto size = std::fread(buffer, 1, sizeof buffer, from)) {
-    out.append(buffer, size);
+  for (;;) {
+    auto size = ::read(from, buffer, sizeof buffer);
+    if (size < 0 && errno == EINTR)
+      continue;
+    if (size < 0)
+      throw failure{errc::io_error, name + ": " + std::strerror(errno)};
+    if (size == 0)
+      return out;
+    out.append(buffer, static_cast<size_t>(size));
     if (out.size() > longest_input)
-      throw failure{errc::payload_too_large, "the payload is above 1 GiB"};
+      throw failure{errc::payload_too_large, name + ": is above 1 GiB"};
   }
-  return out;
 }
 
 std::string described(const queue_name& queue) {
@@ -42,23 +47,16 @@ std::string described(const queue_name& queue) {
 std::string read_payload(const payload_source& from) {
   if (from.text)
     return *from.text;
-  std::unique_ptr<FILE, int (*)(FILE*)> file{nullptr, std::fclose};
-  auto* input = stdin;
-  if (!from.file.empty() && from.file != "-") {
-    file.reset(std::fopen(from.file.c_str(), "rbe"));
-    input = file.get();
-    if (input == nullptr)
-      throw failure{errno == ENOENT ? errc::not_found : errc::io_error,
-                    from.file + ": " + std::strerror(errno)};
-  } else if (::isatty(STDIN_FILENO) == 1) {
-    std::cerr << "alkstore: the payload is what you type; Ctrl-D ends it\n";
+  if (from.file.empty() || from.file == "-") {
+    if (::isatty(STDIN_FILENO) == 1)
+      std::cerr << "alkstore: the payload is what you type; Ctrl-D ends it\n";
+    return read_all(STDIN_FILENO, "standard input");
   }
-  errno = 0;
-  auto bytes = read_all(input);
-  if (std::ferror(input) != 0)
-    throw failure{errc::io_error,
-                  "reading the payload: " + std::string{std::strerror(errno)}};
-  return bytes;
+  unique_fd file{::open(from.file.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file)
+    throw failure{errno == ENOENT ? errc::not_found : errc::io_error,
+                  from.file + ": " + std::strerror(errno)};
+  return read_all(file.get(), from.file);
 }
 
 std::optional<queue_name> queue_choice::name() const {

@@ -6,6 +6,7 @@
 #include "substrate/jobs.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -25,27 +26,24 @@ constexpr size_t batch_bytes = 4 * 1024 * 1024;
 class line_reader {
 public:
   explicit line_reader(const std::string& path) : path_(path) {
-    file_ = path == "-" ? stdin : std::fopen(path.c_str(), "rbe");
-    if (file_ == nullptr)
+    file_.reset(path == "-" ? ::fdopen(::dup(STDIN_FILENO), "rb")
+                            : std::fopen(path.c_str(), "rbe"));
+    if (!file_)
       throw failure{errno == ENOENT ? errc::not_found : errc::io_error,
                     path + ": " + std::strerror(errno)};
     struct stat info{};
-    if (::fstat(::fileno(file_), &info) == 0 && S_ISREG(info.st_mode))
+    if (::fstat(::fileno(file_.get()), &info) == 0 && S_ISREG(info.st_mode))
       size_ = info.st_size;
   }
   line_reader(const line_reader&) = delete;
   line_reader& operator=(const line_reader&) = delete;
-  ~line_reader() {
-    std::free(line_);
-    if (file_ != stdin)
-      std::fclose(file_);
-  }
+  ~line_reader() { std::free(line_); }
 
   /// The next line, without its end; false after the last.
   bool next(std::string_view& line) {
     errno = 0;
-    auto size = ::getline(&line_, &room_, file_);
-    if (size < 0 && (std::ferror(file_) != 0 || errno == ENOMEM))
+    auto size = ::getline(&line_, &room_, file_.get());
+    if (size < 0 && (std::ferror(file_.get()) != 0 || errno == ENOMEM))
       throw failure{errc::io_error, path_ + ": " + std::strerror(errno)};
     if (size < 0)
       return false;
@@ -67,7 +65,7 @@ public:
 
 private:
   std::string path_;
-  FILE* file_ = nullptr;
+  std::unique_ptr<FILE, int (*)(FILE*)> file_{nullptr, std::fclose};
   char* line_ = nullptr;
   size_t room_ = 0;
   int64_t number_ = 0, read_ = 0, size_ = 0;

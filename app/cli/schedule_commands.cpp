@@ -113,6 +113,7 @@ void run(session& s, const schedule_next_command& what) {
   if (next.size() > static_cast<size_t>(what.count))
     next.resize(static_cast<size_t>(what.count));
   std::vector<record> rows;
+  rows.reserve(next.size());
   for (auto& x : next)
     rows.push_back({{"fire_at", x.at},
                     {"in_ms", x.at - tx.now()},
