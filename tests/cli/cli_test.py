@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import select
 import sqlite3
 import stat
 import subprocess
@@ -534,14 +533,13 @@ class PagesTest(programs.ProgramTest):
                                  self.alkstore("manual")):
             self.assertIn("| %s | %s |" % status, page)
 
-    def test_a_terminal_sees_how_far_a_long_work_is(self):
-        lines = b"".join(b'{"payload": "%d"}\n' % i for i in range(50_000))
-        path = self.write("in.jsonl", lines)
+    def on_terminal(self, *arguments):
+        """What a terminal gets to see on standard error."""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
-                [programs.ALKSTORE, "enqueue", "q", "--jsonl", path],
-                env=self.environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=theirs) as process:
+                [programs.ALKSTORE, *arguments], env=self.environment,
+                cwd=self.directory, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=theirs) as process:
             os.close(theirs)
             shown = b""
             while True:
@@ -552,11 +550,22 @@ class PagesTest(programs.ProgramTest):
                 if not piece:
                     break
                 shown += piece
-            self.assertEqual(process.stdout.read(), b"50000 jobs stored\n")
         os.close(ours)
-        self.assertEqual(process.returncode, 0)
-        self.assertRegex(shown, rb"enqueueing: \d+, \d+ %")
-        self.assertTrue(shown.endswith(b"\r\x1b[K"))
+        self.assertEqual(process.returncode, 0, shown)
+        return shown
+
+    def test_a_terminal_sees_how_far_a_long_work_is(self):
+        self.write("in.jsonl", b"".join(b'{"payload": "%d"}\n' % i
+                                        for i in range(50_000)))
+        for arguments, pattern in (
+                (("enqueue", "q", "--jsonl", "in.jsonl"),
+                 rb"enqueueing: \d+, \d+ %"),
+                (("backup", "copy.db"), rb"copying, \d+ %"),
+                (("vacuum",), rb"writing the file anew, \d+ s")):
+            shown = self.on_terminal(*arguments)
+            self.assertRegex(shown, pattern)
+            self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+        self.assertEqual(self.json("queues")[0]["waiting"], 50_000)
 
     def test_it_starts_without_caf(self):
         linked = subprocess.run(["ldd", programs.ALKSTORE], text=True,
