@@ -128,8 +128,9 @@ private:
     try {
       writer_ = spawn_writer(system(), options_.store, options_.where);
       reader_ = spawn_reader(system(), options_.store, options_.where);
-      watch_ = std::make_unique<commit_watch>(options_.store.path, writer_,
-                                              options_.store.report);
+      if (options_.where == placement::detached) // a simulation has no threads
+        watch_ = std::make_unique<commit_watch>(options_.store.path, writer_,
+                                                options_.store.report);
     } catch (...) {
       drop_core();
       throw;

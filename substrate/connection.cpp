@@ -19,7 +19,7 @@ namespace {
 // The handler sleeps 0.2 to 0.8 ms: SQLite's own backs off to 100 ms and lets
 // a neighbour starve; jitter keeps two of ours from meeting again and again.
 void nap() {
-  thread_local std::minstd_rand random{std::random_device{}()};
+  std::random_device random; // no state that outlives a connection
   ::usleep(std::uniform_int_distribution<unsigned>{200, 800}(random));
 }
 

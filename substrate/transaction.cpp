@@ -4,6 +4,20 @@
 
 namespace alkstore {
 
+namespace {
+
+constexpr auto rollback = "ROLLBACK";
+
+void roll_back(connection& db) noexcept {
+  try {
+    db.sql(rollback).step();
+  } catch (const failure&) {
+    // SQLite has rolled back by itself.
+  }
+}
+
+} // namespace
+
 transaction::transaction(connection& db, access mode)
   : db_(db.handle()),
     own_(&db),
@@ -14,11 +28,13 @@ transaction::transaction(connection& db, access mode)
   if (is_open())
     throw failure{errc::invalid_argument,
                   "a transaction is already open on this connection"};
+  // Prepared by now: one that found no memory for it would leave the lock held.
+  db.sql(rollback);
   db.sql(mode == access::write ? "BEGIN IMMEDIATE" : "BEGIN").step();
   try {
     check_schema();
   } catch (...) {
-    sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+    roll_back(db);
     throw;
   }
   now_ = time_.wall_now();
@@ -38,7 +54,7 @@ transaction::~transaction() {
   // In a forked child it is the parent's: a rollback would write into the
   // shared index of the WAL.
   if (own_ && !own_->inherited() && is_open())
-    sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+    roll_back(*own_);
 }
 
 bool transaction::is_open() const noexcept {

@@ -122,6 +122,21 @@ TEST_CASE("S23: a COMMIT that the disk fails is an I/O error of unknown "
   CHECK_FALSE(tx.is_open());
 }
 
+TEST_CASE("H68: a transaction that ends for lack of memory needs none to give "
+          "its lock back") {
+  store s;
+  {
+    transaction tx{s.db};
+    jobs::enqueue(tx, q);
+    sqlite3_hard_heap_limit64(1);
+    CHECK(error_of([&] { jobs::enqueue(tx, q, large); })
+          == errc::out_of_memory);
+  }
+  sqlite3_hard_heap_limit64(0);
+  CHECK(sqlite3_get_autocommit(s.db.handle()));
+  CHECK(s.enqueue(q) == 1);
+}
+
 TEST_CASE("S22: what was not committed when the connection went is not there") {
   temp_dir dir;
   auto path = dir / "store.db";
