@@ -127,10 +127,9 @@ TEST_CASE("H68: a transaction that ends for lack of memory needs none to give "
   store s;
   {
     transaction tx{s.db};
-    jobs::enqueue(tx, q);
+    jobs::enqueue(tx, q, "x");
     sqlite3_hard_heap_limit64(1);
-    CHECK(error_of([&] { jobs::enqueue(tx, q, large); })
-          == errc::out_of_memory);
+    CHECK(error_of([&] { tx.commit(); }) == errc::out_of_memory);
   }
   sqlite3_hard_heap_limit64(0);
   CHECK(sqlite3_get_autocommit(s.db.handle()));
