@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <new>
 #include <random>
 #include <string_view>
@@ -41,8 +42,8 @@ struct disk_file {
   }
 };
 
-// By path. One thread uses the disk.
-std::map<std::string, disk_file> files;
+std::mutex guard;
+std::map<std::string, disk_file> files; // by path
 
 // Followed in memory by the real file. `kept` is null for what needs no
 // keeping.
@@ -55,8 +56,11 @@ open_file& of(sqlite3_file* x) {
   return *static_cast<open_file*>(x);
 }
 
-disk_file& kept(sqlite3_file* x) {
-  return files[*of(x).path];
+// Does it to what is kept of the file.
+template <class F>
+void keep(sqlite3_file* x, F what) {
+  std::lock_guard lock{guard};
+  what(files[*of(x).path]);
 }
 
 template <auto Method, class... Ts>
@@ -73,21 +77,23 @@ int close(sqlite3_file* x) {
 }
 
 int write(sqlite3_file* x, const void* data, int size, sqlite3_int64 at) {
-  kept(x).since.push_back(
-    {static_cast<size_t>(at),
-     {static_cast<const char*>(data), static_cast<size_t>(size)},
-     false});
+  std::string bytes{static_cast<const char*>(data), static_cast<size_t>(size)};
+  keep(x, [&](disk_file& file) {
+    file.since.push_back({static_cast<size_t>(at), std::move(bytes), false});
+  });
   return pass<&io::xWrite>(x, data, size, at);
 }
 
 int truncate(sqlite3_file* x, sqlite3_int64 size) {
-  kept(x).since.push_back({static_cast<size_t>(size), {}, true});
+  keep(x, [&](disk_file& file) {
+    file.since.push_back({static_cast<size_t>(size), {}, true});
+  });
   return pass<&io::xTruncate>(x, size);
 }
 
 int sync(sqlite3_file* x, int) {
-  kept(x).sync(); // and the real disk has nothing to lose
-  return SQLITE_OK;
+  keep(x, [](disk_file& file) { file.sync(); });
+  return SQLITE_OK; // the real disk has nothing to lose
 }
 
 const io methods = {
@@ -129,7 +135,10 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* out, int flags,
 
 int remove(sqlite3_vfs*, const char* name, int sync_folder) {
   auto real = static_cast<sqlite3_vfs*>(ours.pAppData);
-  files.erase(name);
+  {
+    std::lock_guard lock{guard};
+    files.erase(name);
+  }
   return real->xDelete(real, name, sync_folder);
 }
 
@@ -176,6 +185,7 @@ lossy_disk::~lossy_disk() {
 void lossy_disk::cut_power(const std::string& from, const std::string& to,
                            unsynced fate, uint32_t seed) const {
   std::minstd_rand random{seed + 1};
+  std::lock_guard lock{guard}; // one moment for both
   for (auto suffix : {"", "-wal"})
     if (auto found = files.find(from + suffix); found != files.end())
       std::ofstream{to + suffix, std::ios::binary}
