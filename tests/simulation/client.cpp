@@ -180,7 +180,7 @@ void client::enqueue_in_transaction() {
   };
   query<completed>(
     home_.handles_.store, transact_request{work},
-    [=, this](completed) {
+    [=](completed) {
       if (fails)
         throw violation{payload + ": a function that threw was committed"};
     },

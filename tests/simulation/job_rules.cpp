@@ -134,8 +134,14 @@ void oracle::judge_live(const commit& x, int64_t id, const job_row& before,
     return judge_claim(x, id, &before, after);
   if (before == after)
     return;
-  if (!held(before, x.now))
-    broken(id, "changed without a claim");
+  if (!held(before, x.now)) {
+    // It may have died in this commit and have been requeued in it.
+    auto mortal = before.attempts >= before.max_attempts
+                  || (before.expires_at && *before.expires_at <= x.now);
+    if (!mortal || !has_asked(wish::requeue, id) || after.run_at != x.now)
+      broken(id, "changed without a claim");
+    return;
+  }
   if (after.claimed) {
     if (after.at < before.at
         || !has_asked(wish::extend, id, before.claim_number))
