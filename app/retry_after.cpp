@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace alkstore {
 
@@ -18,11 +19,16 @@ std::optional<millis> parse_retry_after(const std::string& value,
              ? longest
              : std::chrono::seconds{std::stoll(value.substr(first))};
   }
-  // curl_getdate answers -1 for what is no date.
-  timestamp at{std::chrono::seconds{curl_getdate(value.c_str(), nullptr)}};
-  if (at <= now)
+  // curl_getdate answers -1 for what is no date, and for a year of many digits
+  // seconds that would not fit as milliseconds.
+  std::chrono::sys_seconds at{
+    std::chrono::seconds{curl_getdate(value.c_str(), nullptr)}};
+  auto today = std::chrono::floor<std::chrono::seconds>(now);
+  if (at >= today + longest)
+    return longest;
+  if (at <= today)
     return std::nullopt;
-  return std::min<millis>(at - now, longest);
+  return at - now;
 }
 
 } // namespace alkstore
