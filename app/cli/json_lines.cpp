@@ -5,14 +5,12 @@
 #include "app/json/json.hpp"
 #include "substrate/jobs.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
 
 namespace alkstore::cli {
 
@@ -26,49 +24,45 @@ constexpr size_t batch_bytes = 4 * 1024 * 1024;
 class line_reader {
 public:
   explicit line_reader(const std::string& path) : path_(path) {
-    file_.reset(path == "-" ? ::fdopen(::dup(STDIN_FILENO), "rb")
-                            : std::fopen(path.c_str(), "rbe"));
+    if (path == "-")
+      return;
+    errno = 0;
+    file_.open(path, std::ios::binary);
     if (!file_)
       throw failure{errno == ENOENT ? errc::not_found : errc::io_error,
                     path + ": " + std::strerror(errno)};
-    struct stat info{};
-    if (::fstat(::fileno(file_.get()), &info) == 0 && S_ISREG(info.st_mode))
-      size_ = info.st_size;
+    std::error_code no_size; // a pipe has none
+    if (auto size = std::filesystem::file_size(path, no_size); !no_size)
+      size_ = static_cast<double>(size);
   }
-  line_reader(const line_reader&) = delete;
-  line_reader& operator=(const line_reader&) = delete;
-  ~line_reader() { std::free(line_); }
 
-  /// The next line, without its end; false after the last.
+  /// The next line, without its end; false after the last. Good until the next
+  /// call.
   bool next(std::string_view& line) {
+    std::istream& in = path_ == "-" ? std::cin : file_;
     errno = 0;
-    auto size = ::getline(&line_, &room_, file_.get());
-    if (size < 0 && (std::ferror(file_.get()) != 0 || errno == ENOMEM))
-      throw failure{errc::io_error, path_ + ": " + std::strerror(errno)};
-    if (size < 0)
+    if (!std::getline(in, line_)) {
+      if (in.bad())
+        throw failure{errc::io_error, path_ + ": " + std::strerror(errno)};
       return false;
+    }
     ++number_;
-    read_ += size;
-    line = {line_, static_cast<size_t>(size)};
-    if (line.ends_with('\n'))
-      line.remove_suffix(1);
+    read_ += static_cast<double>(line_.size() + 1);
+    line = line_;
     return true;
   }
 
   int64_t number() const { return number_; }
 
   /// How much of the file was read, less than 0 if nobody can tell.
-  double done() const {
-    return size_ > 0 ? static_cast<double>(read_) / static_cast<double>(size_)
-                     : -1;
-  }
+  double done() const { return size_ > 0 ? std::min(1.0, read_ / size_) : -1; }
 
 private:
   std::string path_;
-  std::unique_ptr<FILE, int (*)(FILE*)> file_{nullptr, std::fclose};
-  char* line_ = nullptr;
-  size_t room_ = 0;
-  int64_t number_ = 0, read_ = 0, size_ = 0;
+  std::ifstream file_;
+  std::string line_;
+  int64_t number_ = 0;
+  double read_ = 0, size_ = 0; // bytes
 };
 
 bool blank(std::string_view line) {

@@ -104,10 +104,15 @@ void run(session& s, const schedule_next_command& what) {
     const schedule* of;
   };
   std::vector<boundary> next;
-  for (auto& x : found)
-    if (auto interval = parse_spec(x.spec); !x.paused)
-      for (int i = 0; i < what.count; ++i)
-        next.push_back({x.next_fire_at + i * interval, &x});
+  for (auto& x : found) {
+    auto interval = parse_spec(x.spec);
+    auto at = x.next_fire_at;
+    for (int i = 0; i < what.count && !x.paused; ++i, at += interval) {
+      next.push_back({at, &x});
+      if (interval > timestamp::max() - at)
+        break; // beyond all time
+    }
+  }
   std::stable_sort(next.begin(), next.end(),
                    [](auto& a, auto& b) { return a.at < b.at; });
   if (next.size() > static_cast<size_t>(what.count))

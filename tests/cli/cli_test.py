@@ -266,6 +266,8 @@ class SchedulesTest(programs.ProgramTest):
         self.assertTrue(0 < rows[0]["in_ms"] <= 10_000)
         self.assertEqual(rows[2]["in_ms"] - rows[0]["in_ms"], 10_000)
         self.assertEqual(len(self.json("schedule", "next", "b")), 5)
+        self.json("schedule", "add", "c", "@every 90000000000d", "q")
+        self.assertEqual(len(self.json("schedule", "next", "c")), 1)
         self.json("schedule", "pause", "b")
         result = self.run_alkstore("schedule", "next", "b", "--json")
         self.assertEqual((result.status, json.loads(result.out)), (0, []))
