@@ -372,6 +372,11 @@ void substrate_writer::write_failed(const failure& why) {
     case errc::io_error:
       if (++faults_ > 1)
         return give_up(why);
+      [[fallthrough]];
+    case errc::out_of_memory:
+    case errc::invalid_argument:
+      // A rollback that found no memory has left a transaction and its lock
+      // behind, which closing the file ends without any.
       try {
         open_file();
       } catch (const failure& again) {

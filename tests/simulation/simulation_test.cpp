@@ -46,3 +46,10 @@ TEST_CASE("Whatever goes wrong at once, all rules hold: seeds 101 to 150") {
 TEST_CASE("Whatever goes wrong at once, all rules hold: seeds 151 to 200") {
   run_fifty(151);
 }
+
+TEST_CASE(
+  "A rollback that finds no memory does not keep the lock: two seeds of "
+  "the simulation") {
+  CHECK(run_seed(786).violation == "");
+  CHECK(run_seed(825).violation == "");
+}
