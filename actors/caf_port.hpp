@@ -8,13 +8,14 @@
 #include <istream>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 // CAF_VERSION will not do: 1.1.0 defines it as an octal literal.
 #define PORT_CAF1 (CAF_MAJOR_VERSION >= 1)
 
-namespace port {
+namespace alkstore::port {
 
 /// One clause of an interface, read as reply(message...).
 template <class Signature>
@@ -45,7 +46,20 @@ using typed = typename clauses<Signatures...>::handle;
 
 // -- messages -----------------------------------------------------------------
 
-#if !PORT_CAF1
+#if PORT_CAF1
+/// An enumeration travels as its integer, as it does in 0.17 by itself.
+template <class Inspector, class T>
+auto field(Inspector& f, T& x) {
+  if constexpr (std::is_enum_v<T>) {
+    using integer = std::underlying_type_t<T>;
+    auto get = [&x] { return static_cast<integer>(x); };
+    auto set = [&x](integer value) { return x = T{value}, true; };
+    return f.field("", get, set);
+  } else {
+    return f.field("", x);
+  }
+}
+#else
 /// An std::optional for CAF 0.17, which knows only its own.
 template <class T>
 struct optional_field {
@@ -80,7 +94,7 @@ template <class Inspector, class T, class... Fs>
 auto inspect(Inspector& f, [[maybe_unused]] T& x, const char* name,
              Fs&... fields) {
 #if PORT_CAF1
-  return f.object(x).pretty_name(name).fields(f.field("", fields)...);
+  return f.object(x).pretty_name(name).fields(field(f, fields)...);
 #else
   auto apply = [&](auto&&... xs) {
     return f(caf::meta::type_name(name), xs...);
@@ -223,9 +237,15 @@ const T* peek(const caf::mailbox_element& x) {
 /// Answers a request with `why` in the place of its receiver, from any thread.
 inline void bounce(const caf::mailbox_element& x, const caf::error& why,
                    enqueue_context* context) {
-  if (x.sender && x.mid.is_request())
-    x.sender->enqueue(nullptr, x.mid.response_id(), caf::make_message(why),
-                      context);
+  if (!x.sender || !x.mid.is_request())
+    return;
+  auto id = x.mid.response_id();
+#if PORT_CAF1
+  x.sender->enqueue(
+    caf::make_mailbox_element(nullptr, id, caf::make_message(why)), context);
+#else
+  x.sender->enqueue(nullptr, id, caf::make_message(why), context);
+#endif
 }
 
 // -- text and start-up --------------------------------------------------------
@@ -279,6 +299,15 @@ inline caf::error read_options(caf::actor_system_config& cfg,
   return cfg.parse(std::vector<std::string>{}, text);
 }
 
+/// True after --help, which ends a program before it has begun.
+inline bool help_was_printed(const caf::actor_system_config& cfg) {
+#if PORT_CAF1
+  return cfg.helptext_printed();
+#else
+  return cfg.cli_helptext_printed;
+#endif
+}
+
 /// Calls f(reason) in some thread when `whom` has ended.
 template <class Whom, class F>
 void when_ended(const Whom& whom, F f) {
@@ -296,7 +325,7 @@ inline void prefer_sharing(caf::actor_system_config& cfg) {
 #endif
 }
 
-} // namespace port
+} // namespace alkstore::port
 
 /// Makes ns::Enum convertible to caf::error: an enum class over uint8_t with a
 /// to_string() and with 0 left unused. Use outside any namespace. The enum's

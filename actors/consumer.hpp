@@ -54,7 +54,7 @@ private:
   struct run {
     job what; ///< without its payload
     timestamp deadline;
-    steady_time since;
+    alkstore::steady_time since;
     bool checking = false; ///< the store is being asked about its deadline
     bool lapsed = false;   ///< and the handler has been told
   };

@@ -9,9 +9,10 @@ namespace {
 
 class lock_renewal final : public renewal_actor::base {
 public:
-  lock_renewal(caf::actor_config& cfg, lease held, steady_time sent_at,
-               const lease_timing& timing, writer_actor writer,
-               leader_actor leader, const alkstore::clock& time)
+  lock_renewal(caf::actor_config& cfg, lease held,
+               alkstore::steady_time sent_at, const lease_timing& timing,
+               writer_actor writer, leader_actor leader,
+               const alkstore::clock& time)
     : renewal_actor::base(cfg),
       held_(std::move(held)),
       good_until_(sent_at + timing.ttl * 2 / 3),
@@ -72,7 +73,7 @@ private:
   }
 
   lease held_;
-  steady_time good_until_; ///< leadership ends here without a renewal
+  alkstore::steady_time good_until_; ///< leadership ends here without a renewal
   lease_timing timing_;
   writer_actor writer_;
   leader_actor leader_;

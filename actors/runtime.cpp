@@ -111,8 +111,8 @@ protected:
 private:
   /// When something that died is to be started again.
   struct comeback {
-    std::deque<steady_time> failures; ///< within the policy's window
-    std::optional<steady_time> due;   ///< set while it is down
+    std::deque<alkstore::steady_time> failures; ///< within the policy's window
+    std::optional<alkstore::steady_time> due;   ///< set while it is down
   };
 
   struct child {

@@ -161,7 +161,7 @@ private:
 
   // -- leading ----------------------------------------------------------------
 
-  void lead(steady_time sent_at) {
+  void lead(alkstore::steady_time sent_at) {
     auto& taken = *leading_;
     tell(event::level::info, "leading",
          "token " + std::to_string(taken.token) + ", owner " + taken.owner);
@@ -293,7 +293,7 @@ private:
   maintenance_actor maintenance_; ///< null while standing by
 
   leases::stale_lease watched_; ///< standing by: the other's last sign of life
-  steady_time watched_since_{};
+  alkstore::steady_time watched_since_{};
 
   bool asking_ = false; ///< one question, campaign or tick at a time
   bool campaigning_ = false;

@@ -145,10 +145,10 @@ private:
   admission gate_;
   std::atomic<bool> touched_{false};
 
-  std::unique_ptr<connection> db_; ///< null once it has ended
-  int64_t version_ = 0;            ///< data_version as last seen
-  steady_time neighbour_seen_{};   ///< another connection's last commit
-  int faults_ = 0;                 ///< of the disk, in a row
+  std::unique_ptr<connection> db_;         ///< null once it has ended
+  int64_t version_ = 0;                    ///< data_version as last seen
+  alkstore::steady_time neighbour_seen_{}; ///< another connection's last commit
+  int faults_ = 0;                         ///< of the disk, in a row
   int checkpoint_at_ = checkpoint_pages;
   bool wal_is_large_ = false; ///< as far as has been said
 
@@ -164,7 +164,7 @@ private:
   timestamp claims_at_{}; ///< what it is set for, or later
   alarm<check_file> file_;
   microseconds next_look_ = first_look;
-  steady_time looking_since_{};
+  alkstore::steady_time looking_since_{};
   std::minstd_rand random_{std::random_device{}()};
 };
 

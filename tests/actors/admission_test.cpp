@@ -152,8 +152,10 @@ TEST_CASE("S24: settlements, ticks and renewals are taken beyond the bound") {
     auto two = port::ask_urgently(t.self, patience, t.writer,
                                   renew_leadership{held});
     other.let_go();
-    one.receive([&](completed) { acked = true; }, [](const caf::error&) {});
-    two.receive([&](lease&) { renewed = true; }, [](const caf::error&) {});
+    std::move(one).receive([&](completed) { acked = true; },
+                           [](const caf::error&) {});
+    std::move(two).receive([&](lease&) { renewed = true; },
+                           [](const caf::error&) {});
   });
   CHECK(acked);
   CHECK(renewed);
@@ -216,7 +218,8 @@ TEST_CASE("H73: with the store blocked by another process, memory is bounded "
                                     renew_leadership{held});
   other.let_go();
   auto start = std::chrono::steady_clock::now();
-  renewal.receive([](lease&) {}, [](const caf::error&) { FAIL("renewal"); });
+  std::move(renewal).receive([](lease&) {},
+                             [](const caf::error&) { FAIL("renewal"); });
   CHECK(std::chrono::steady_clock::now() - start < 500ms);
   REQUIRE(left.done_within(patience));
   CHECK(seen.accepted + seen.overloaded == senders * each);

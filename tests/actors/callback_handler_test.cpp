@@ -78,7 +78,8 @@ TEST_CASE("A callback handler that ends answers what is open, and a "
     auto open = port::ask(t.self, patience, handler, delivery{});
     caf::anon_send_exit(handler, caf::exit_reason::kill);
     auto refused = false;
-    open.receive([](verdict&) {}, [&](const caf::error&) { refused = true; });
+    std::move(open).receive([](verdict&) {},
+                            [&](const caf::error&) { refused = true; });
     CHECK(refused);
     if (late)
       late(verdict::delivered());

@@ -51,7 +51,7 @@ TEST_CASE("S22: an answer comes after the commit: a second connection sees "
   other.let_go();
   int64_t last = 0;
   for (auto& x : all)
-    x.receive(
+    std::move(x).receive(
       [&](int64_t id) {
         CHECK(id > last); // in the order of the requests
         last = id;
@@ -94,15 +94,15 @@ TEST_CASE("S23: an operation that fails in a batch fails alone") {
   other.let_go();
   int good = 0;
   auto refused = [](const caf::error&) { FAIL("refused"); };
-  first.receive([&](int64_t) { ++good; }, refused);
-  second.receive([](int64_t) { FAIL("accepted"); },
-                 [](const caf::error& why) {
-                   CHECK(code_of(why) == errc::invalid_argument);
-                 });
-  third.receive(
+  std::move(first).receive([&](int64_t) { ++good; }, refused);
+  std::move(second).receive([](int64_t) { FAIL("accepted"); },
+                            [](const caf::error& why) {
+                              CHECK(code_of(why) == errc::invalid_argument);
+                            });
+  std::move(third).receive(
     [](completed) { FAIL("accepted"); },
     [](const caf::error& why) { CHECK(code_of(why) == errc::claim_lost); });
-  fourth.receive([&](int64_t) { ++good; }, refused);
+  std::move(fourth).receive([&](int64_t) { ++good; }, refused);
   CHECK(good == 2);
   CHECK(other.jobs() == 2);
   CHECK(other.number(commits) == 1);
@@ -223,7 +223,8 @@ TEST_CASE("H23: a neighbour that holds the lock for a while delays a caller "
   t.let_pass(1500ms);
   other.let_go();
   auto answered = false;
-  waiting.receive([&](int64_t) { answered = true; }, [](const caf::error&) {});
+  std::move(waiting).receive([&](int64_t) { answered = true; },
+                             [](const caf::error&) {});
   CHECK(answered);
 }
 

@@ -20,7 +20,8 @@ TEST_CASE("The reader answers while another connection holds the write lock "
     CHECK(t.look_at(id).id == id);
   CHECK(std::chrono::steady_clock::now() - start < 1s);
   other.let_go();
-  waiting.receive([](int64_t) {}, [](const caf::error&) { FAIL("refused"); });
+  std::move(waiting).receive([](int64_t) {},
+                             [](const caf::error&) { FAIL("refused"); });
 }
 
 TEST_CASE("The reader lists jobs, dead letters, queues, schedules and locks") {

@@ -44,17 +44,19 @@ TEST_CASE("H64: a great deal of old dead letters goes in pieces that hold up "
     auto one = port::ask(t.self, patience, t.writer, enqueue{"q", "x", {}});
     auto renewal = port::ask(t.self, patience, t.writer,
                              renew_leadership{held});
-    renewal.receive([&](lease& x) { held = std::move(x); },
-                    [](const caf::error&) { FAIL("the renewal failed"); });
-    piece.receive(
+    std::move(renewal).receive(
+      [&](lease& x) { held = std::move(x); },
+      [](const caf::error&) { FAIL("the renewal failed"); });
+    std::move(piece).receive(
       [&](const maintenance_report& x) {
         CHECK(x.removed <= 500);
         more = x.more;
         pieces.push_back(since(start));
       },
       [](const caf::error&) { FAIL("the maintenance failed"); });
-    one.receive([&](int64_t) { enqueues.push_back(since(start)); },
-                [](const caf::error&) { FAIL("the enqueue failed"); });
+    std::move(one).receive(
+      [&](int64_t) { enqueues.push_back(since(start)); },
+      [](const caf::error&) { FAIL("the enqueue failed"); });
   }
   CHECK(outside.number("SELECT count(*) FROM alkstore_dead") == 1000);
   CHECK(outside.number("SELECT count(*) FROM alkstore_payloads")

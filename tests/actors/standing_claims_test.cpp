@@ -194,7 +194,8 @@ TEST_CASE("Nothing is claimed for a consumer that has ended, even while its "
   auto waiting = port::ask(t.self, patience, t.writer, enqueue{"q", "x", {}});
   other.let_go();
   int64_t id = 0;
-  waiting.receive([&](int64_t x) { id = x; }, [](const caf::error&) {});
+  std::move(waiting).receive([&](int64_t x) { id = x; },
+                             [](const caf::error&) {});
   CHECK(t.look_at(id).state == job_state::waiting);
   CHECK(t.look_at(id).attempts == 0);
 }
@@ -276,8 +277,10 @@ TEST_CASE("A closing writer claims nothing more") {
   auto stopped = port::ask(t.self, patience, t.writer, stop{});
   other.let_go();
   int answers = 0;
-  last.receive([&](int64_t) { ++answers; }, [](const caf::error&) {});
-  stopped.receive([&](completed) { ++answers; }, [](const caf::error&) {});
+  std::move(last).receive([&](int64_t) { ++answers; },
+                          [](const caf::error&) {});
+  std::move(stopped).receive([&](completed) { ++answers; },
+                             [](const caf::error&) {});
   CHECK(answers == 2);
   CHECK(t.hears_nothing<claimed>(50ms));
   CHECK(other.number("SELECT sum(claimed) FROM alkstore_jobs") == 0);
@@ -309,8 +312,8 @@ TEST_CASE("A function of a caller's that fails costs no due job its wake-up") {
                            }});
   t.let_pass(100ms); // the job is due, and the function is first in line
   other.let_go();
-  failing.receive([](completed) { FAIL("it threw"); },
-                  [](const caf::error&) {});
+  std::move(failing).receive([](completed) { FAIL("it threw"); },
+                             [](const caf::error&) {});
   auto start = std::chrono::steady_clock::now();
   CHECK(t.expect<claimed>().jobs.size() == 1);
   CHECK(std::chrono::steady_clock::now() - start < 500ms);
