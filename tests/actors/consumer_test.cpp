@@ -1,7 +1,8 @@
 // outbox_delivery, queue_worker and queue_forwarder on a real store.
+#include "actors/callback_handler.hpp"
 #include "actors/outbox_delivery.hpp"
 #include "actors/queue_worker.hpp"
-#include "tests/actors/desk.hpp"
+#include "testing/fake_delivery.hpp"
 #include "tests/actors/faulty_disk.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/actors/neighbour.hpp"
@@ -10,6 +11,7 @@
 
 using namespace alkstore;
 using namespace alkstore::test;
+using testing::fake_delivery;
 
 namespace {
 
@@ -44,7 +46,7 @@ struct consumer_fixture : store_fixture {
   }
 
   std::vector<consumer_actor> consumers;
-  desk table;
+  fake_delivery table;
 };
 
 job_options attempts(int count, millis backoff = 1ms) {
@@ -112,7 +114,7 @@ TEST_CASE("S15, S16, H46: an outbox's message is tried 5 times with one stable "
           "id, then it is a dead letter with the last error") {
   consumer_fixture t;
   auto id = t.ask<int64_t>(t.writer, outbox_enqueue{"mail", "m", attempts(5)});
-  t.deliver("mail", t.table.handler());
+  t.deliver("mail", t.table.held());
   std::set<std::string> ids;
   for (int n = 1; n <= 5; ++n) {
     auto x = t.table.next();
@@ -136,7 +138,7 @@ TEST_CASE("S15: delivered is gone, failed waits for its backoff or the given "
   auto send = [&] {
     return t.ask<int64_t>(t.writer, outbox_enqueue{"mail", "m", {}});
   };
-  t.deliver("mail", t.table.handler(), 1);
+  t.deliver("mail", t.table.held(), 1);
   auto one = send();
   t.table.next().conclude(verdict::delivered());
   t.events.wait_for("delivered");
@@ -176,7 +178,7 @@ TEST_CASE("H40: a handler that sends heartbeats keeps its claim: one start, "
           "one ack") {
   consumer_fixture t;
   auto id = t.enqueue_one("q", "x", visible(300ms));
-  t.work(t.table.handler());
+  t.work(t.table.held());
   auto x = t.table.next();
   auto claim = x.what.claim;
   for (int i = 0; i < 8; ++i) {
@@ -203,8 +205,8 @@ TEST_CASE("A wall clock that jumps forward lapses a claim, and its handler is "
 TEST_CASE("H41: what waited too long behind a slow job goes back unstarted, to "
           "an idle worker, and is handled once") {
   consumer_fixture t;
-  desk idle;
-  t.work(t.table.handler(), 1, 10, "busy");
+  fake_delivery idle;
+  t.work(t.table.held(), 1, 10, "busy");
   t.enqueue_several(10, visible(1s));
   auto slow = t.table.next(); // the other nine wait behind it
   t.work(idle.handler(verdict::delivered()), 10, 10, "idle");
@@ -220,8 +222,8 @@ TEST_CASE("H41: what waited too long behind a slow job goes back unstarted, to "
 TEST_CASE("H41: a job behind one with more time goes back when its own is half "
           "over") {
   consumer_fixture t;
-  desk idle;
-  t.work(t.table.handler(), 1, 10, "busy");
+  fake_delivery idle;
+  t.work(t.table.held(), 1, 10, "busy");
   t.enqueue_several(2, visible(60s));
   t.enqueue_several(1, visible(1s));
   auto slow = t.table.next(); // both others wait behind it
@@ -235,7 +237,7 @@ TEST_CASE("H41: a job behind one with more time goes back when its own is half "
 TEST_CASE("S26, H66: a stop hands back what was not started and waits for what "
           "was") {
   consumer_fixture t;
-  auto worker = t.work(t.table.handler(), 2, 10);
+  auto worker = t.work(t.table.held(), 2, 10);
   t.enqueue_several(10);
   auto one = t.table.next();
   auto two = t.table.next();
@@ -245,7 +247,8 @@ TEST_CASE("S26, H66: a stop hands back what was not started and waits for what "
   t.events.wait_for("delivered");
   two.conclude(verdict::failed("no"));
   auto done = false;
-  stopped.receive([&](completed) { done = true; }, [](const caf::error&) {});
+  std::move(stopped).receive([&](completed) { done = true; },
+                             [](const caf::error&) {});
   CHECK(done);
   CHECK(t.wait_end(worker) == caf::exit_reason::normal);
   auto left = t.ask<std::vector<job>>(t.reader, list_jobs{"q", 0, 100});
@@ -260,7 +263,7 @@ TEST_CASE("S26, H66: a stop hands back what was not started and waits for what "
 TEST_CASE("A stop while the store's lock is held by another loses nothing") {
   consumer_fixture t;
   neighbour other{t.path()};
-  auto worker = t.work(t.table.handler(), 1, 5);
+  auto worker = t.work(t.table.held(), 1, 5);
   t.enqueue_several(5);
   auto one = t.table.next();
   other.hold();
@@ -269,7 +272,8 @@ TEST_CASE("A stop while the store's lock is held by another loses nothing") {
   t.let_pass(300ms);
   other.let_go();
   auto done = false;
-  stopped.receive([&](completed) { done = true; }, [](const caf::error&) {});
+  std::move(stopped).receive([&](completed) { done = true; },
+                             [](const caf::error&) {});
   CHECK(done);
   CHECK(other.jobs() == 4);
   CHECK(other.number("SELECT sum(claimed) + sum(attempts) FROM alkstore_jobs")
@@ -303,7 +307,7 @@ TEST_CASE(
   t.enqueue_several(50, attempts(3, 1h));
   auto concurrency = GENERATE(1, 10); // the latter: nine wait in its mailbox
   auto worker = t.work(attentive(t.events.sink(), true), concurrency, 50);
-  t.wait_end(worker);
+  t.wait_gone(worker);
   auto left = t.ask<std::vector<job>>(t.reader, list_jobs{"q", 0, 100});
   REQUIRE(left.size() == 50);
   int tried = 0;
@@ -319,7 +323,7 @@ TEST_CASE("A verdict that met a full disk is sent again until it counts") {
   faulty_disk disk;
   consumer_fixture t;
   auto id = t.enqueue_one();
-  t.work(t.table.handler());
+  t.work(t.table.held());
   auto x = t.table.next();
   disk.fail(disk_op::write, SQLITE_FULL, 2);
   x.conclude(verdict::delivered());
@@ -331,10 +335,10 @@ TEST_CASE("A verdict that met a full disk is sent again until it counts") {
 TEST_CASE("H78: an outbox whose receiver never answers does not hold up "
           "another") {
   consumer_fixture t;
-  desk good;
+  fake_delivery good;
   for (int i = 0; i < 100; ++i)
     t.ask<int64_t>(t.writer, outbox_enqueue{"dead-end", "m", {}});
-  t.deliver("dead-end", t.table.handler());
+  t.deliver("dead-end", t.table.held());
   t.deliver("good", good.handler(verdict::delivered()));
   t.table.wait_started(8);
   for (int i = 1; i <= 20; ++i) {
@@ -391,14 +395,14 @@ TEST_CASE("A forwarder moves each payload into the outbox in the ack's own "
         == 0);
   CHECK(other.jobs() == 51);
   CHECK(other.number("SELECT max_attempts FROM alkstore_jobs LIMIT 1") == 5);
-  t.deliver("mail", t.table.handler());
+  t.deliver("mail", t.table.held());
   CHECK(t.table.next().what.payload == "payload 0");
   t.ask<completed>(forwarder, stop{});
 }
 
 TEST_CASE("A delivery's time limit leaves room to settle within the claim") {
   consumer_fixture t;
-  t.work(t.table.handler(), 2, 2);
+  t.work(t.table.held(), 2, 2);
   t.enqueue_one("q", "x", visible(60s));
   t.enqueue_one("q", "x", visible(10s));
   auto first = t.table.next();

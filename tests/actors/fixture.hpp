@@ -5,7 +5,8 @@
 #include "actors/errors.hpp"
 #include "actors/runtime.hpp"
 #include "actors/substrate_reader.hpp"
-#include "tests/actors/event_log.hpp"
+#include "testing/event_log.hpp"
+#include "testing/virtual_clock.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temp_dir.hpp"
 #include "tests/support/turned_clock.hpp"
@@ -18,6 +19,8 @@
 namespace alkstore::test {
 
 using namespace std::chrono_literals;
+using testing::event_log;
+using testing::patience;
 
 /// The configuration of a system that knows our messages.
 class test_config : public caf::actor_system_config {
@@ -139,15 +142,21 @@ struct system_fixture {
     return reason;
   }
 
+  /// Waits until an actor has ended, whatever for.
+  template <class Handle>
+  void wait_gone(const Handle& whom) {
+    static_cast<void>(wait_end(whom));
+  }
+
 private:
   template <class Reply, class Pending>
   answer<Reply> receive_one(Pending pending) {
     answer<Reply> out;
-    pending.receive([&](Reply& x) { out.value = std::move(x); },
-                    [&](const caf::error& why) {
-                      out.code = code_of(why);
-                      out.text = sentence(sys, why);
-                    });
+    std::move(pending).receive([&](Reply& x) { out.value = std::move(x); },
+                               [&](const caf::error& why) {
+                                 out.code = code_of(why);
+                                 out.text = sentence(sys, why);
+                               });
     return out;
   }
 };

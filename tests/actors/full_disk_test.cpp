@@ -1,5 +1,5 @@
 // A disk that is full, and then not any more.
-#include "tests/actors/desk.hpp"
+#include "testing/fake_delivery.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/actors/neighbour.hpp"
 #include "tests/support/small_disk.hpp"
@@ -24,12 +24,12 @@ TEST_CASE("H58: on a full disk calls fail with disk_full, and once there is "
   if (!disk.mounted())
     return;
   system_fixture t;
-  desk box;
+  testing::fake_delivery box;
   runtime_options options;
   options.store = t.store_options();
   options.store.path = disk.path("store.db");
   options.lease = {1500ms, 500ms};
-  options.outboxes = {{"box", box.handler()}};
+  options.outboxes = {{"box", box.held()}};
   auto node = start(t.sys, std::move(options));
   auto store = t.ask<store_handles>(node, get_store{});
   t.events.wait_for("leading");
@@ -66,7 +66,7 @@ TEST_CASE("H65: on a full disk old dead letters can be deleted or the call is "
   small_disk disk{8 * mebibyte};
   if (!disk.mounted())
     return;
-  stopped_clock time;
+  testing::virtual_clock time;
   auto path = disk.path("store.db");
   store_fixture t{[&](writer_options& o) {
     o.path = path;

@@ -157,8 +157,10 @@ TEST_CASE("S8: a leader stopped twice, or while it stands by or campaigns, "
   auto first = port::ask(t.self, patience, b.leader, stop{});
   auto second = port::ask(t.self, patience, b.leader, stop{});
   int answers = 0;
-  first.receive([&](completed) { ++answers; }, [](const caf::error&) {});
-  second.receive([&](completed) { ++answers; }, [](const caf::error&) {});
+  std::move(first).receive([&](completed) { ++answers; },
+                           [](const caf::error&) {});
+  std::move(second).receive([&](completed) { ++answers; },
+                            [](const caf::error&) {});
   CHECK(answers >= 1);
   CHECK(t.wait_end(b.leader) == caf::exit_reason::normal);
   t.ask<completed>(a.leader, stop{});
@@ -170,7 +172,8 @@ TEST_CASE("S8: a leader stopped twice, or while it stands by or campaigns, "
   auto stopped = port::ask(t.self, patience, a.leader, stop{});
   t.let_pass(100ms);
   other.let_go();
-  stopped.receive([](completed) {}, [](const caf::error&) { FAIL("stop"); });
+  std::move(stopped).receive([](completed) {},
+                             [](const caf::error&) { FAIL("stop"); });
   CHECK(row(t, a).owner.empty());
 }
 
@@ -266,7 +269,8 @@ TEST_CASE("H25: a stop in the middle of a tick frees the lease after the "
   t.let_pass(100ms);
   CHECK_FALSE(row(t, a).owner.empty());
   other.let_go();
-  stopped.receive([](completed) {}, [](const caf::error&) { FAIL("stop"); });
+  std::move(stopped).receive([](completed) {},
+                             [](const caf::error&) { FAIL("stop"); });
   CHECK(row(t, a).owner.empty());
   CHECK(a.events.count("fired") == 1);
   CHECK(other.jobs() == 1);
@@ -351,7 +355,7 @@ TEST_CASE("H02: a clock that jumps ahead ends the lease; the next leader "
 
 TEST_CASE("H19, H28: renewal, tick and campaign judge the deadline by one "
           "rule, and one who came too late changes nothing") {
-  stopped_clock time;
+  testing::virtual_clock time;
   store_fixture t{[&](writer_options& o) { o.time = &time; }};
   auto a = t.ask<lease>(t.writer, campaign{"a", 60s, {}});
   t.ask<schedule>(t.writer, add_schedule{{"s", "@every 10s", "q", "x", {}}});
@@ -465,7 +469,7 @@ TEST_CASE("A leader that never reached the store in time is not left with a "
 
 TEST_CASE("S20, H64: maintenance buries, removes and forgets in bounded "
           "pieces, for the leader only") {
-  stopped_clock time;
+  testing::virtual_clock time;
   store_fixture t{[&](writer_options& o) {
     o.time = &time;
     o.retention = 24h;

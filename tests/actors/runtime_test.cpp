@@ -1,7 +1,7 @@
 // The runtime: start, supervision, stop.
 #include "actors/callback_handler.hpp"
+#include "testing/fake_delivery.hpp"
 #include "tests/actors/cpu_time.hpp"
-#include "tests/actors/desk.hpp"
 #include "tests/actors/faulty_disk.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/actors/neighbour.hpp"
@@ -10,6 +10,7 @@
 
 using namespace alkstore;
 using namespace alkstore::test;
+using testing::fake_delivery;
 
 namespace {
 
@@ -73,7 +74,7 @@ handler_actor spawn_mortal(caf::actor_system& sys) {
 
 TEST_CASE("A runtime starts, fires, delivers, and stops in good order") {
   runtime_fixture t;
-  desk work, mail;
+  fake_delivery work, mail;
   auto options = t.options();
   options.schedules = {{"s", "@every 1s", "q", "from s", {}}};
   options.queues.push_back({"q", work.handler(verdict::delivered()), {}, 2, 4});
@@ -123,7 +124,7 @@ TEST_CASE("What is wrong with the options is thrown at the start, and the "
 TEST_CASE("A stop right after the start, twenty times, never hangs") {
   for (int i = 0; i < 20; ++i) {
     runtime_fixture t;
-    desk table;
+    fake_delivery table;
     auto options = t.options();
     options.queues.push_back(
       {"q", table.handler(verdict::delivered()), {}, 1, 1});
@@ -132,24 +133,24 @@ TEST_CASE("A stop right after the start, twenty times, never hangs") {
       port::send(t.self, node, stop_now{});
     if (i % 4 == 2) {
       caf::anon_send_exit(node, caf::exit_reason::kill);
-      t.wait_end(node);
+      t.wait_gone(node);
       continue;
     }
     if (i % 4 == 3)
       t.events.wait_for("leading");
     t.try_ask<completed>(node, stop{});
-    t.wait_end(node);
+    t.wait_gone(node);
   }
 }
 
 TEST_CASE("H70: pending timers do not delay a stop") {
   runtime_fixture t;
-  desk table;
+  fake_delivery table;
   auto options = t.options();
   options.lease = {}; // renewed after 5 s
   options.schedules = {{"s", "@every 1h", "q", "x", {}},
                        {"m", "@every 60s", "q", "x", {}}};
-  options.queues.push_back({"q", table.handler(), {}, 8, 8});
+  options.queues.push_back({"q", table.held(), {}, 8, 8});
   auto node = start(t.sys, options);
   auto store = t.handles(node).store;
   job_options later;
@@ -167,9 +168,9 @@ TEST_CASE("H70: pending timers do not delay a stop") {
 TEST_CASE("S26, H66: a stop lets a delivery in flight finish, claims nothing "
           "new and leaves the rest untouched") {
   runtime_fixture t;
-  desk table;
+  fake_delivery table;
   auto options = t.options();
-  options.outboxes.push_back({"mail", table.handler(), 1});
+  options.outboxes.push_back({"mail", table.held(), 1});
   auto node = start(t.sys, options);
   auto store = t.handles(node).store;
   for (int i = 0; i < 20; ++i)
@@ -179,7 +180,8 @@ TEST_CASE("S26, H66: a stop lets a delivery in flight finish, claims nothing "
   t.let_pass(200ms);
   running.conclude(verdict::delivered());
   auto done = false;
-  stopped.receive([&](completed) { done = true; }, [](const caf::error&) {});
+  std::move(stopped).receive([&](completed) { done = true; },
+                             [](const caf::error&) {});
   CHECK(done);
   CHECK(t.wait_end(node) == caf::exit_reason::normal);
   CHECK(table.started() == 1);
@@ -192,11 +194,11 @@ TEST_CASE("S26, H66: a stop lets a delivery in flight finish, claims nothing "
 TEST_CASE("H66: the end of the grace period, or a second signal, cuts what is "
           "in flight and leaves its claim") {
   runtime_fixture t;
-  desk table;
+  fake_delivery table;
   auto options = t.options();
   auto signalled = GENERATE(false, true);
   options.stop_grace = signalled ? 1min : 300ms;
-  options.outboxes.push_back({"mail", table.handler(), 1});
+  options.outboxes.push_back({"mail", table.held(), 1});
   auto node = start(t.sys, options);
   t.ask<int64_t>(t.handles(node).store, outbox_enqueue{"mail", "m", {}});
   auto running = table.next();
@@ -206,7 +208,8 @@ TEST_CASE("H66: the end of the grace period, or a second signal, cuts what is "
   if (signalled)
     port::send(t.self, node, stop_now{});
   auto done = false;
-  stopped.receive([&](completed) { done = true; }, [](const caf::error&) {});
+  std::move(stopped).receive([&](completed) { done = true; },
+                             [](const caf::error&) {});
   CHECK(done);
   CHECK(since(begin) < 2s);
   CHECK(t.wait_end(node) == caf::exit_reason::normal);
@@ -228,7 +231,8 @@ TEST_CASE("A stop while another process holds the write lock waits for it, and "
   t.let_pass(500ms);
   other.let_go();
   auto done = false;
-  stopped.receive([&](completed) { done = true; }, [](const caf::error&) {});
+  std::move(stopped).receive([&](completed) { done = true; },
+                             [](const caf::error&) {});
   CHECK(done);
   CHECK(t.leadership().owner.empty());
 }
@@ -289,7 +293,7 @@ TEST_CASE("Jobs that kill their handler become dead letters, and neither the "
 TEST_CASE("H71, H72, H75: after the writer's death callers have an error at "
           "once, everything runs again, and every timer once") {
   runtime_fixture t;
-  desk table;
+  fake_delivery table;
   auto options = t.options();
   options.restarts = {10ms, 20ms, 1000, 60s};
   options.schedules = {{"s", "@every 1s", "fired", "x", {}}};
@@ -304,10 +308,10 @@ TEST_CASE("H71, H72, H75: after the writer's death callers have an error at "
     auto begin = clock::system().steady_now();
     caf::anon_send_exit(store, caf::exit_reason::kill);
     auto refused = false;
-    open.receive([](int64_t) {},
-                 [&](const caf::error& why) {
-                   refused = why != caf::sec::request_timeout;
-                 });
+    std::move(open).receive([](int64_t) {},
+                            [&](const caf::error& why) {
+                              refused = why != caf::sec::request_timeout;
+                            });
     CHECK(refused);
     CHECK(since(begin) < 100ms);
     other.let_go();
@@ -338,7 +342,7 @@ TEST_CASE("H71: the reader's death starts the store anew, too") {
   caf::anon_send_exit(first.reader, caf::exit_reason::kill);
   t.events.wait_for("died");
   CHECK(t.ask<job>(t.handles(node).reader, get_job{id}).id == id);
-  t.wait_end(first.store);
+  t.wait_gone(first.store);
   t.stop_it(node);
 }
 
@@ -349,7 +353,7 @@ TEST_CASE("H69: while the file cannot be opened the runtime tries with pauses "
   auto options = t.options();
   options.restarts = {50ms, 400ms, 100, 60s};
   std::atomic<bool> broken{true};
-  desk table;
+  fake_delivery table;
   auto good = table.handler(verdict::delivered());
   options.queues.push_back({"q",
                             [&](caf::actor_system& sys) -> handler_actor {
@@ -452,7 +456,7 @@ TEST_CASE("H24: a handler that blocks its thread for two ttls costs no renewal "
 TEST_CASE("H09: two runtimes on one file: one leads, and a job goes to either "
           "once") {
   runtime_fixture t;
-  desk one, two;
+  fake_delivery one, two;
   auto options = t.options();
   options.queues.push_back({"q", one.handler(verdict::delivered()), {}, 2, 2});
   auto first = start(t.sys, options);
@@ -472,7 +476,7 @@ TEST_CASE("H09: two runtimes on one file: one leads, and a job goes to either "
 
 TEST_CASE("Pooled actors do the same as detached ones") {
   runtime_fixture t;
-  desk table;
+  fake_delivery table;
   auto options = t.options();
   options.where = placement::pooled;
   options.schedules = {{"s", "@every 1s", "q", "x", {}}};
@@ -487,7 +491,7 @@ TEST_CASE("H68: passing faults of every kind, in every operation, end nothing "
           "and lose nothing") {
   faulty_disk disk;
   runtime_fixture t;
-  desk table;
+  fake_delivery table;
   auto options = t.options();
   options.schedules = {{"s", "@every 1s", "fired", "x", {}}};
   std::atomic<int> tries{0};
@@ -545,7 +549,7 @@ TEST_CASE("H68, H71: whatever dies, fails or is held up, every accepted job is "
           "handled in the end") {
   faulty_disk disk;
   runtime_fixture t;
-  desk table;
+  fake_delivery table;
   auto options = t.options();
   options.restarts = {5ms, 20ms, 1000, 60s};
   options.lease = {600ms, 200ms};
@@ -577,8 +581,8 @@ TEST_CASE("H68, H71: whatever dies, fails or is held up, every accepted job is "
     for (int i = 0; i < 5; ++i) {
       auto got = port::ask(t.self, one == 5 ? 20ms : 2s, now.store,
                            enqueue{"q", "x", how});
-      got.receive([&](int64_t id) { accepted.push_back(id); },
-                  [](const caf::error&) {});
+      std::move(got).receive([&](int64_t id) { accepted.push_back(id); },
+                             [](const caf::error&) {});
     }
     other.let_go();
     t.let_pass(millis{dice(20)});

@@ -17,7 +17,7 @@ TEST_CASE("S14: outbox_enqueue stamps 60 s, 5 attempts and 5 s") {
 
 TEST_CASE("S18, S19: a claim whose deadline passed is lost to every message, "
           "and attempts count claims") {
-  stopped_clock time;
+  testing::virtual_clock time;
   store_fixture t{[&](writer_options& o) { o.time = &time; }};
   auto id = t.enqueue_one();
   auto first = t.claim().at(0).claim;
@@ -53,7 +53,7 @@ TEST_CASE("S18, S19: a claim whose deadline passed is lost to every message, "
 
 TEST_CASE("S20, H44: expired before the claim is dead, expired at work may "
           "finish but is not retried") {
-  stopped_clock time;
+  testing::virtual_clock time;
   store_fixture t{[&](writer_options& o) { o.time = &time; }};
   job_options soon;
   soon.expires_in = 10s;
@@ -130,7 +130,7 @@ TEST_CASE("S1, S4, S11: schedules by message") {
 
 TEST_CASE("S21, H21, H28: locks by message have one holder, growing tokens "
           "and one rule at the deadline") {
-  stopped_clock time;
+  testing::virtual_clock time;
   store_fixture t{[&](writer_options& o) { o.time = &time; }};
   auto acquire = [&](const char* who) {
     return t.ask<lease>(t.writer, acquire_lock{"l", who, 60s});
@@ -182,10 +182,10 @@ TEST_CASE("H42: cancel against claim: a job that was cancelled is nowhere") {
     auto cancelled = port::ask(t.self, patience, t.writer, cancel_job{id});
     std::vector<job> got;
     bool gone = false;
-    claimed.receive([&](std::vector<job>& x) { got = std::move(x); },
-                    [](const caf::error&) { FAIL("claim"); });
-    cancelled.receive([&](bool x) { gone = x; },
-                      [](const caf::error&) { FAIL("cancel"); });
+    std::move(claimed).receive([&](std::vector<job>& x) { got = std::move(x); },
+                               [](const caf::error&) { FAIL("claim"); });
+    std::move(cancelled).receive([&](bool x) { gone = x; },
+                                 [](const caf::error&) { FAIL("cancel"); });
     REQUIRE(gone);
     REQUIRE(got.size() == 1);
     REQUIRE(t.ask_error<completed>(t.writer, ack{got[0].claim})
@@ -218,14 +218,17 @@ TEST_CASE("An orderly stop answers what came before it, refuses what comes "
   auto stopped = port::ask(t.self, patience, writer, stop{});
   auto again = port::ask(t.self, patience, writer, stop{});
   auto after = port::ask(t.self, patience, writer, enqueue{"q", "x", {}});
-  after.receive(
+  std::move(after).receive(
     [](int64_t) { FAIL("taken after the stop"); },
     [](const caf::error& why) { CHECK(code_of(why) == errc::shutting_down); });
   other.let_go();
   int answers = 0;
-  before.receive([&](int64_t) { ++answers; }, [](const caf::error&) {});
-  stopped.receive([&](completed) { ++answers; }, [](const caf::error&) {});
-  again.receive([&](completed) { ++answers; }, [](const caf::error&) {});
+  std::move(before).receive([&](int64_t) { ++answers; },
+                            [](const caf::error&) {});
+  std::move(stopped).receive([&](completed) { ++answers; },
+                             [](const caf::error&) {});
+  std::move(again).receive([&](completed) { ++answers; },
+                           [](const caf::error&) {});
   CHECK(answers == 3);
   CHECK(t.wait_end(writer) == caf::exit_reason::normal);
   CHECK(std::filesystem::file_size(t.path() + "-wal") == 0);
@@ -244,5 +247,5 @@ TEST_CASE("H71: a writer that is killed answers everything that waits in it") {
     CHECK_FALSE(x.value);
   other.let_go();
   CHECK(other.jobs() == 0);
-  t.wait_end(writer);
+  t.wait_gone(writer);
 }

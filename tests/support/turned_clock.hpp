@@ -24,19 +24,4 @@ private:
   std::atomic<millis> offset_{millis{0}};
 };
 
-/// The wall clock stands still until it is turned; the steady one goes on.
-class stopped_clock final : public clock {
-public:
-  timestamp wall_now() const override { return wall_; }
-  steady_time steady_now() const override {
-    return clock::system().steady_now();
-  }
-
-  void set(timestamp wall) { wall_ = wall; }
-  void step(millis by) { wall_ = wall_.load() + by; }
-
-private:
-  std::atomic<timestamp> wall_{timestamp{std::chrono::seconds{1'700'000'000}}};
-};
-
 } // namespace alkstore::test
