@@ -10,6 +10,7 @@
 //   │   └─ maintenance      tidies up while this node leads
 //   ├─ outbox_delivery      one per outbox: claimed jobs to its handler
 //   └─ queue_worker         the same for a plain queue
+//   client_gateway          what other hosts get, where that is published
 //
 // Errors are alkstore::errc in a caf::error, as answers and as exit reasons.
 #pragma once
@@ -79,6 +80,15 @@ using handler_clauses = port::clauses<
   // Stop if possible: that claim is lost.
   void(claim_lapsed)>;
 using handler_actor = handler_clauses::handle;
+
+/// What a program on another host may ask, where that is published. Its errors
+/// are the same; it never gets at transact_request.
+using client_actor = port::typed<
+  // As in store_clauses.
+  int64_t(enqueue), int64_t(outbox_enqueue), schedule(add_schedule),
+  bool(remove_schedule),
+  // As in reader_actor.
+  job(get_job), std::vector<jobs::queue_stats>(get_stats)>;
 
 /// Both sides of a running store.
 struct store_handles {
@@ -188,7 +198,8 @@ using maintenance_actor = port::typed<
 
 } // namespace alkstore
 
-CAF_BEGIN_TYPE_ID_BLOCK(alkstore, first_custom_type_id)
+// Far behind first_custom_type_id, where an application's own block begins.
+CAF_BEGIN_TYPE_ID_BLOCK(alkstore, first_custom_type_id + 1000)
   CAF_ADD_TYPE_ID(alkstore, (alkstore::errc))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::claim_handle))
   CAF_ADD_TYPE_ID(alkstore, (alkstore::job))

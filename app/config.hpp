@@ -55,6 +55,16 @@ struct outbox_config {
   int concurrency = 8;
 };
 
+/// The port for programs of other hosts.
+struct publish_config {
+  std::string host;
+  int port = 0; ///< 0: a free one
+  /// PEM files: all three, or all empty, which means without TLS.
+  std::string certificate, key, authorities;
+
+  bool tls() const { return !certificate.empty(); }
+};
+
 /// A default-constructed one is what an empty file gives.
 struct node_config {
   std::string database = "alkstore.db";
@@ -71,6 +81,7 @@ struct node_config {
   std::vector<schedule_config> schedules; ///< names are unique in each list
   std::vector<queue_config> queues;
   std::vector<outbox_config> outboxes;
+  std::optional<publish_config> publish; ///< nothing: no port is opened
 };
 
 } // namespace alkstore

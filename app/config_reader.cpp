@@ -141,6 +141,30 @@ schedule_config read_schedule(section_reader& entry, int64_t max_payload) {
   return out;
 }
 
+publish_config read_publish(section_reader& entry) {
+  publish_config out;
+  entry.get("host", out.host);
+  entry.get("port", out.port);
+  size_t given = 0;
+  for (auto [key, file] :
+       {std::pair{"certificate", &out.certificate}, std::pair{"key", &out.key},
+        std::pair{"authorities", &out.authorities}}) {
+    entry.get(key, *file);
+    given += entry.has(key);
+    entry.check(key, [&] {
+      *file = expand_home(*file);
+      read_file(*file, largest_file);
+    });
+  }
+  entry.check("host", [&] {
+    if (out.host.empty())
+      refuse_value("is empty");
+  });
+  if (given != 0 && given != 3)
+    entry.refuse("", "TLS needs certificate, key and authorities");
+  return out;
+}
+
 template <class Entry, class Read>
 void read_list(section_reader& node, std::string_view key,
                std::vector<Entry>& out, Read read) {
@@ -187,6 +211,8 @@ void read_node(section_reader& node, node_config& out) {
   read_list(node, "schedules", out.schedules, [&](section_reader& entry) {
     return read_schedule(entry, out.max_payload);
   });
+  if (auto entry = node.map("publish"))
+    out.publish = read_publish(*entry);
 }
 
 // A second block is refused, not read.

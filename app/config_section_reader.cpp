@@ -221,6 +221,15 @@ void section_reader::get(
   });
 }
 
+std::optional<section_reader> section_reader::map(std::string_view key) {
+  std::optional<section_reader> reader;
+  with(key, [&](const config_key& row, const config_node& node) {
+    expect(node.what == kind::map, row.type, node);
+    reader.emplace(find_section(key), node, path_of(key), *findings_);
+  });
+  return reader;
+}
+
 std::vector<section_reader> section_reader::entries(std::string_view key) {
   std::vector<section_reader> readers;
   with(key, [&](const config_key& row, const config_node& node) {

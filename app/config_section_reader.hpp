@@ -53,6 +53,9 @@ public:
     }
   }
 
+  /// The one map of a key, if the file has it.
+  std::optional<section_reader> map(std::string_view key);
+
   /// The maps of a list.
   std::vector<section_reader> entries(std::string_view key);
 

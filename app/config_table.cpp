@@ -66,6 +66,9 @@ constexpr config_key node_keys[] = {
   {.name = "schedules", .type = entries, .meaning = "what fires when"},
   {.name = "queues", .type = entries, .meaning = "what this node works on"},
   {.name = "outboxes", .type = entries, .meaning = "what this node delivers"},
+  {.name = "publish",
+   .type = section,
+   .meaning = "a port for other hosts; without it none is opened"},
 };
 
 constexpr config_key schedule_keys[] = {
@@ -169,11 +172,32 @@ constexpr config_key outbox_keys[] = {
    .meaning = "more headers for a url's request"},
 };
 
+constexpr config_key publish_keys[] = {
+  {.name = "host",
+   .type = text,
+   .fallback = "127.0.0.1",
+   .meaning = "the address to listen at; `0.0.0.0` for all of them"},
+  {.name = "port",
+   .type = integer,
+   .least = "0",
+   .most = "65535",
+   .required = true,
+   .meaning = "0 takes a free one, which the log names"},
+  {.name = "certificate",
+   .type = text,
+   .meaning = "TLS: a PEM file with the node's certificate"},
+  {.name = "key", .type = text, .meaning = "TLS: a PEM file with its key"},
+  {.name = "authorities",
+   .type = text,
+   .meaning = "TLS: a PEM file; clients need one that these signed"},
+};
+
 constexpr config_section sections[] = {
   {"alkstore", "the node", node_keys},
   {"schedules", "each entry of schedules", schedule_keys},
   {"queues", "each entry of queues; exactly one handler", queue_keys},
   {"outboxes", "each entry of outboxes; exactly one handler", outbox_keys},
+  {"publish", "the port, without TLS or with all three files", publish_keys},
 };
 
 // Case, `_` and `-` are what people mix up first: they cost nothing.
@@ -256,6 +280,7 @@ std::string_view type_text(key_type type) {
     case words: return "a list of texts";
     case key_type::headers: return "a map of texts";
     case entries: return "a list of { } maps";
+    case key_type::section: return "a { } map";
   }
   return "";
 }

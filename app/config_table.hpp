@@ -18,6 +18,7 @@ enum class key_type {
   words,    ///< a list of texts
   headers,  ///< a map of texts
   entries,  ///< a list of maps, read by the section of the key's name
+  section,  ///< one map, read by the section of the key's name
 };
 
 /// One key. Its values are written as they stand in a file, texts without the
@@ -33,8 +34,8 @@ struct config_key {
   std::string_view meaning; ///< one line without a full stop
 };
 
-/// The keys of one map. `name` is `alkstore`, or the key of the list in it that
-/// holds such maps.
+/// The keys of one map. `name` is `alkstore`, or the key in it that holds such
+/// a map or a list of them.
 struct config_section {
   std::string_view name;
   std::string_view meaning;

@@ -2,6 +2,7 @@
 
 #include "actors/errors.hpp"
 #include "app/log.hpp"
+#include "app/publication.hpp"
 #include "app/setup.hpp"
 #include "app/signals.hpp"
 #include "app/watchdog.hpp"
@@ -9,6 +10,7 @@
 #include <future>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -57,8 +59,9 @@ void log(event::level severity, std::string what, std::string text) {
 }
 
 // Waits for the runtime's end; passes signals on to it.
-caf::error supervise(const runtime_actor& runtime, signal_source& signals,
-                     watchdog& dog, millis grace) {
+caf::error supervise(const runtime_actor& runtime,
+                     std::optional<publication>& clients,
+                     signal_source& signals, watchdog& dog, millis grace) {
   auto ended = std::make_shared<std::promise<caf::error>>();
   auto reason = ended->get_future();
   port::when_ended(runtime, [ended, &signals](const caf::error& why) {
@@ -74,6 +77,7 @@ caf::error supervise(const runtime_actor& runtime, signal_source& signals,
           "what is in flight gets " + std::to_string(grace.count())
             + " ms to end; another signal cuts it");
       dog.expect("the end of the store's actors", grace + hang_limit);
+      clients.reset();
       port::send_anonymously(runtime, stop{});
     } else {
       log(event::level::warning, "cutting",
@@ -84,14 +88,39 @@ caf::error supervise(const runtime_actor& runtime, signal_source& signals,
   return reason.get();
 }
 
-exit_status run_until_stopped(caf::actor_system& sys, runtime_options options,
-                              signal_source& signals, watchdog& dog) {
+// Opens the port. False, and the runtime's end, if it cannot be had.
+bool publish(caf::actor_system& sys, const publish_config& options,
+             const runtime_actor& runtime,
+             std::optional<publication>& clients) {
+  try {
+    clients.emplace(sys, options, runtime);
+  } catch (const failure& x) {
+    std::cerr << "alkstore-node: alkstore.publish: " << x.what() << '\n';
+    port::send_anonymously(runtime, stop{});
+    return false;
+  }
+  log(event::level::info, "published",
+      clients->address()
+        + (options.tls() ? ", with TLS for clients that have a certificate"
+                         : ", without TLS: whoever reaches it is a client"));
+  return true;
+}
+
+exit_status run_until_stopped(caf::actor_system& sys, const node_config& config,
+                              runtime_options options, signal_source& signals,
+                              watchdog& dog) {
   auto grace = options.stop_grace;
   caf::error why;
   try {
     auto runtime = start(sys, std::move(options));
-    log(event::level::info, "started", "SIGTERM or Ctrl-C stops it");
-    why = supervise(runtime, signals, dog, grace);
+    std::optional<publication> clients;
+    auto open = !config.publish
+                || publish(sys, *config.publish, runtime, clients);
+    if (open)
+      log(event::level::info, "started", "SIGTERM or Ctrl-C stops it");
+    why = supervise(runtime, clients, signals, dog, grace);
+    if (!open)
+      return exit_config;
   } catch (const failure& x) {
     std::cerr << "alkstore-node: alkstore.database: " << x.what() << '\n';
     return start_status_of(x.code());
@@ -110,6 +139,7 @@ exit_status run_node(const node_config& config,
                      const std::string& caf_options) {
   signal_source signals;
   port::init_messages<caf::id_block::alkstore>();
+  init_publishing();
   caf::actor_system_config caf_config;
   port::register_types<caf::id_block::alkstore, errc>(caf_config);
   std::istringstream text{caf_options};
@@ -119,13 +149,16 @@ exit_status run_node(const node_config& config,
     return exit_config;
   }
   port::prefer_sharing(caf_config);
+  if (config.publish)
+    prepare_publishing(caf_config, *config.publish);
   watchdog dog; // outlives the system, whose end can hang
   caf::actor_system sys{caf_config};
   http_client http{config.allow_private_targets ? private_targets::allowed
                                                 : private_targets::refused};
   command_runner commands;
   auto status = run_until_stopped(
-    sys, runtime_setup(config, {http, commands, log_to_stdout}), signals, dog);
+    sys, config, runtime_setup(config, {http, commands, log_to_stdout}),
+    signals, dog);
   dog.expect("the end of the actor system", hang_limit);
   sys.await_all_actors_done(); // the last use of http and commands
   return status;

@@ -279,10 +279,15 @@ TEST_CASE("H89: a wrong type names both types") {
 TEST_CASE("every key of the table is read: a wrong type is found in each") {
   for (auto& section : config_sections())
     for (auto& key : section.keys) {
-      std::string wrong = key.type == key_type::headers ? "5" : "{ }";
+      auto is_map = key.type == key_type::headers
+                    || key.type == key_type::section;
+      std::string wrong = is_map ? "5" : "{ }";
       auto body = std::string{key.name} + " = " + wrong;
       auto path = "alkstore." + std::string{key.name};
-      if (section.name != "alkstore") {
+      if (section.name == "publish") {
+        body = "publish { " + body + " }";
+        path = "alkstore.publish." + std::string{key.name};
+      } else if (section.name != "alkstore") {
         body = std::string{section.name} + " = [{ " + body + " }]";
         path = "alkstore." + std::string{section.name} + "[0]."
                + std::string{key.name};
