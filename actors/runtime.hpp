@@ -36,13 +36,13 @@ struct restart_policy {
 };
 
 struct runtime_options {
-  writer_options store;
-  lease_timing lease;
-  std::vector<schedule_request> schedules; ///< registered at the start
-  std::vector<queue_setup> queues;
-  std::vector<outbox_setup> outboxes;
+  writer_options store{};
+  lease_timing lease{};
+  std::vector<schedule_request> schedules{}; ///< registered at the start
+  std::vector<queue_setup> queues{};
+  std::vector<outbox_setup> outboxes{};
   millis stop_grace{10'000}; ///< what running deliveries get on a stop
-  restart_policy restarts;
+  restart_policy restarts{};
   placement where = placement::detached;
 };
 

@@ -12,15 +12,15 @@ namespace alkstore {
 enum class placement : uint8_t { detached, pooled };
 
 struct writer_options {
-  std::string path;
-  open_options open;
+  std::string path{};
+  open_options open{};
   /// How long an operation waits for another connection's write transaction
   /// before it is answered `busy`.
   millis busy_timeout = std::chrono::seconds{5};
   millis transact_limit = std::chrono::seconds{1};
   millis retention = std::chrono::hours{24 * 30}; ///< of dead letters
   int64_t wal_limit = 64 * 1024 * 1024;           ///< bytes
-  admission::bounds waiting;
+  admission::bounds waiting{};
   const clock* time = &clock::system();
   event_sink report = [](const event&) {};
 };

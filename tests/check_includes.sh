@@ -28,17 +28,21 @@ check() {
     '#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future)>' \
     substrate
   forbid 'the actors include nothing above them' \
-    '#\s*include\s*"app/' actors tests/actors
+    '#\s*include\s*"(app|testing)/' actors
+  forbid 'the test kit includes no program' \
+    '#\s*include\s*"app/' testing tests/actors tests/testing
   forbid 'the actors know no SQLite' \
     '#\s*include\s*[<"](sqlite3|substrate/(sqlite|statement)\.hpp)' actors
   forbid 'the actors hold no SQL' \
     '^((?!//).)*\b(SELECT|INSERT|UPDATE|DELETE|PRAGMA|BEGIN|COMMIT)\b' actors
   forbid 'only actors/caf_port.hpp knows which CAF this is' \
     'PORT_CAF1|CAF_(MAJOR_|MINOR_|PATCH_)?VERSION' \
-    --exclude=caf_port.hpp substrate actors app tests bench examples
+    --exclude='caf_port*.hpp' substrate actors testing app tests bench examples
   forbid 'an include is written from the root of the repository' \
-    '#\s*include\s*"(?!(substrate|actors|app|tests|bench|examples)/)' \
-    substrate actors app tests bench examples
+    '#\s*include\s*"(?!(substrate|actors|testing|app|tests|bench)/)' \
+    substrate actors testing app tests bench
+  forbid 'an example includes what is installed, by its installed name' \
+    '#\s*include\s*"(substrate|actors|testing|app|tests|bench)/' examples
   return $broken
 }
 
@@ -46,8 +50,8 @@ check() {
 bites() {
   local root output
   root=$(mktemp -d)
-  mkdir -p "$root"/{substrate,actors,app,bench,examples} \
-    "$root"/tests/{substrate,actors}
+  mkdir -p "$root"/{substrate,actors,testing,app,bench,examples} \
+    "$root"/tests/{substrate,actors,testing}
   echo "$2" >"$root/$1"
   output=$(check "$root") && output="(accepted) $output"
   rm -r "$root"
@@ -67,6 +71,10 @@ self_test() {
   bites substrate/a.hpp '#include <thread>' 'the substrate has no threads'
   bites actors/a.cpp '#include "app/config.hpp"' \
     'the actors include nothing above them'
+  bites actors/a.cpp '#include "testing/testing.hpp"' \
+    'the actors include nothing above them'
+  bites testing/a.cpp '#include "app/config.hpp"' \
+    'the test kit includes no program'
   bites actors/a.cpp '#include <sqlite3.h>' 'the actors know no SQLite'
   bites actors/a.cpp '#include "substrate/statement.hpp"' \
     'the actors know no SQLite'
@@ -78,6 +86,8 @@ self_test() {
     'only actors/caf_port.hpp knows which CAF this is'
   bites actors/a.cpp '#include "actors.hpp"' \
     'an include is written from the root of the repository'
+  bites examples/a.cpp '#include "actors/actors.hpp"' \
+    'an example includes what is installed, by its installed name'
   return $failed
 }
 

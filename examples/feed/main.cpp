@@ -4,12 +4,14 @@
 //
 //   alkstore-example-feed --database=app.db --outbox=hooks <events.jsonl
 
-#include "actors/errors.hpp"
-#include "actors/runtime.hpp"
+#include "alkstore/actors/errors.hpp"
+#include "alkstore/actors/runtime.hpp"
 
 #include <deque>
 #include <iostream>
 #include <string>
+
+namespace port = alkstore::port; // what the two CAFs spell differently
 
 namespace {
 
@@ -71,7 +73,7 @@ private:
   void take_answer() {
     auto [line, answer] = std::move(waiting_.front());
     waiting_.pop_front();
-    answer.receive(
+    std::move(answer).receive(
       [&](int64_t id) {
         std::cout << line.number << ' ' << id << '\n' << std::flush;
       },
@@ -134,7 +136,7 @@ int main(int argc, char** argv) {
     std::cerr << port::text(options, why) << '\n';
     return 64;
   }
-  if (options.cli_helptext_printed)
+  if (port::help_was_printed(options))
     return 0;
   port::prefer_sharing(options);
   try {
