@@ -6,6 +6,7 @@
 #include "substrate/text.hpp"
 
 #include <algorithm>
+#include <span>
 
 // Named, because an ANALYZE of the application's at a bad moment (one queue,
 // one priority) makes SQLite 3.46 scan the table instead.
@@ -36,17 +37,16 @@ std::optional<int64_t> next_priority(transaction& tx, const queue_name& queue,
 std::vector<job> due(transaction& tx, const queue_name& queue, int64_t priority,
                      int max) {
   std::vector<job> out;
-  auto rows = tx.sql("SELECT " ALKSTORE_JOB_COLUMNS
-                     ", claimed, " ALKSTORE_PAYLOAD " FROM " ALKSTORE_QUEUED
+  auto rows = tx.sql("SELECT " ALKSTORE_CLAIMABLE_COLUMNS ", " ALKSTORE_PAYLOAD
+                     " FROM " ALKSTORE_QUEUED
                      " WHERE queue = ?1 AND priority = ?2 AND at <= ?3"
                      " ORDER BY at, id LIMIT ?4");
   rows.bind(queue.text(), priority, tx.now(), max);
   while (rows.step()) {
-    out.push_back(read_job(rows));
-    // Claimed and due: the claim lapsed.
-    if (rows.integer(after_job_columns) != 0)
-      out.back().state = job_state::running;
-    out.back().payload = rows.bytes(after_job_columns + 1);
+    auto& found = out.emplace_back(read_claimable(rows));
+    found.queue = queue.text();
+    found.priority = static_cast<int>(priority);
+    found.payload = rows.bytes(after_claimable_columns);
   }
   return out;
 }
@@ -60,16 +60,39 @@ std::string_view cause_of_death(const job& found, timestamp now) {
   return {};
 }
 
-void take(transaction& tx, job& found, std::string_view worker) {
-  found.state = job_state::running;
-  found.attempts += 1;
-  found.worker = worker;
-  found.claim.number += 1;
-  found.claim.deadline = tx.now() + found.visibility_timeout;
-  tx.run("UPDATE alkstore_jobs SET claimed = 1, at = ?2, claim_number = ?3,"
-         " attempts = ?4, worker = ?5 WHERE id = ?1",
-         found.id, found.claim.deadline, found.claim.number, found.attempts,
-         worker);
+// Rows that are marked as claimed by one statement: with so many it costs a
+// seventh less than with one each, with a few it gains nothing.
+constexpr size_t rows_at_once = 16;
+
+#define ALKSTORE_TAKE                                                          \
+  "UPDATE alkstore_jobs SET claimed = 1, at = ?1 + visibility_ms,"             \
+  " claim_number = claim_number + 1, attempts = attempts + 1, worker = ?2"     \
+  " WHERE id "
+
+constexpr auto take_one = ALKSTORE_TAKE "= ?3";
+constexpr auto take_many = ALKSTORE_TAKE
+  "IN (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
+  " ?18)";
+
+void take(transaction& tx, std::span<job> found, std::string_view worker) {
+  for (auto& x : found) {
+    x.state = job_state::running;
+    x.attempts += 1;
+    x.worker = worker;
+    x.claim.number += 1;
+    x.claim.deadline = tx.now() + x.visibility_timeout;
+  }
+  while (!found.empty()) {
+    auto many = found.size() >= rows_at_once;
+    auto rows = found.first(many ? rows_at_once : 1);
+    auto update = tx.sql(many ? take_many : take_one);
+    update.bind(tx.now(), worker);
+    int index = 2;
+    for (auto& x : rows)
+      update.bind_at(++index, x.id);
+    update.step();
+    found = found.subspan(rows.size());
+  }
 }
 
 // The part of a claimed row that decides what becomes of it.
@@ -103,25 +126,30 @@ held_job require_held(transaction& tx, const claim_handle& handle) {
 std::vector<job> claim(transaction& tx, const queue_name& queue,
                        std::string_view worker, int max, int startable) {
   std::vector<job> out;
+  bool stop = false;
   auto wanted = [&] { return max - static_cast<int>(out.size()); };
   int burials = 0;
   auto priority = next_priority(tx, queue, above_all);
-  while (priority && wanted() > 0) {
+  while (priority && wanted() > 0 && !stop) {
     auto asked = wanted();
     auto found = due(tx, queue, *priority, asked);
+    auto taken = out.size();
+    out.reserve(taken + found.size());
     for (auto& x : found) {
       if (auto cause = cause_of_death(x, tx.now()); !cause.empty()) {
         dead_letters::bury(tx, x.id, cause);
-        if (++burials == max_burials)
-          return out;
+        stop = ++burials == max_burials;
+        if (stop)
+          break;
         continue;
       }
       auto last_attempt = x.attempts + 1 >= x.max_attempts;
-      if (last_attempt && static_cast<int>(out.size()) >= startable)
-        return out; // it keeps its place: nothing overtakes it
-      take(tx, x, worker);
+      stop = last_attempt && static_cast<int>(out.size()) >= startable;
+      if (stop)
+        break; // it keeps its place: nothing overtakes it
       out.push_back(std::move(x));
     }
+    take(tx, std::span{out}.subspan(taken), worker);
     if (static_cast<int>(found.size()) < asked)
       priority = next_priority(tx, queue, *priority);
   }

@@ -6,6 +6,7 @@
 
 #include <sys/random.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -41,8 +42,8 @@ void check_span(const char* name, const std::optional<millis>& span,
            + " ms to 1000 years");
 }
 
-std::string new_stable_id() {
-  std::string bytes(16, '\0');
+std::array<char, 16> new_stable_id() {
+  std::array<char, 16> bytes;
   for (size_t have = 0; have < bytes.size();) {
     auto got = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
     if (got > 0)
@@ -132,7 +133,7 @@ int64_t insert(transaction& tx, const queue_name& queue,
          options.max_attempts.value_or(derived.max_attempts),
          options.visibility_timeout.value_or(derived.visibility_timeout),
          options.backoff_base.value_or(derived.backoff_base), now, expires_at,
-         blob{stable_id}, key, schedule, fire_at);
+         blob{{stable_id.data(), stable_id.size()}}, key, schedule, fire_at);
   auto id = sqlite3_last_insert_rowid(tx.handle());
   tx.run("INSERT INTO alkstore_payloads VALUES(?1, ?2)", id, blob{payload});
   return id;

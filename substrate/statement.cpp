@@ -69,7 +69,7 @@ bool statement::step() {
   throw sqlite_failure(db_, sqlite3_extended_errcode(db_), sqlite3_sql(stmt_));
 }
 
-std::string statement::bytes(int column) const {
+std::string_view statement::view(int column) const {
   // An application's database may be UTF-16: the blob of a TEXT would be, too.
   auto is_text = sqlite3_column_type(stmt_, column) == SQLITE_TEXT;
   auto data = is_text

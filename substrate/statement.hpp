@@ -45,6 +45,12 @@ public:
     return *this;
   }
 
+  /// Binds ?index alone, for statements with a list.
+  template <class T>
+  void bind_at(int index, const T& value) {
+    bind_one(index, value);
+  }
+
   /// The next row: true if there is one. Errors: as SQLite says.
   bool step();
 
@@ -67,8 +73,11 @@ public:
       return std::nullopt;
     return time(column);
   }
-  /// A BLOB byte for byte, TEXT as UTF-8; empty for NULL.
-  std::string bytes(int column) const;
+  /// A BLOB byte for byte, TEXT as UTF-8; empty for NULL. Good until the next
+  /// step.
+  std::string_view view(int column) const;
+  /// The same, to be kept.
+  std::string bytes(int column) const { return std::string{view(column)}; }
 
 private:
   template <std::integral T>

@@ -49,11 +49,11 @@ std::string error_text(std::string_view raw) {
 
 std::string to_hex(std::string_view bytes) {
   constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(bytes.size() * 2);
+  std::string out(bytes.size() * 2, '\0');
+  auto at = out.begin();
   for (unsigned char c : bytes) {
-    out += digits[c >> 4];
-    out += digits[c & 15];
+    *at++ = digits[c >> 4];
+    *at++ = digits[c & 15];
   }
   return out;
 }
