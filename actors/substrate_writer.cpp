@@ -2,6 +2,7 @@
 
 #include "actors/alarm.hpp"
 #include "actors/stop_reply.hpp"
+#include "actors/store_file.hpp"
 #include "actors/write_line.hpp"
 
 #include <random>
@@ -17,18 +18,11 @@ using std::chrono::microseconds;
 constexpr microseconds neighbour_pause{500};
 constexpr millis neighbour_memory{1000};
 
-// From 1,000 pages on the WAL is written back (SQLite's own default; larger
-// was measured slower at FULL: a small WAL is overwritten in place).
-constexpr int checkpoint_pages = 1000;
-
 constexpr millis file_check_period{2000};
 
 // A wall-clock time is slept for in pieces: the steady clock stands still while
 // the machine is suspended.
 constexpr millis longest_sleep{5000};
-
-// How long others' reads are waited for to make the WAL small again.
-constexpr millis truncate_patience{100};
 
 // After a store fault, for what no sender will ask for again.
 constexpr millis try_again{1000};
@@ -51,9 +45,10 @@ public:
     : writer_actor::base(cfg),
       options_(std::move(options)),
       time_(*options_.time),
-      gate_(options_.waiting) {
-    open_file();
-    if (db_->in_public_directory())
+      gate_(options_.waiting),
+      file_(options_) {
+    look_for_everything();
+    if (file_.db().in_public_directory())
       tell(event::level::warning, "public directory",
            options_.path + ": every user can write to its directory");
   }
@@ -76,11 +71,15 @@ public:
   }
 
   void on_exit() override {
-    line_.refuse_all(make_error(errc::shutting_down, "the writer has ended"));
+    auto ended = make_error(errc::shutting_down, "the writer has ended");
+    for (auto& op : std::exchange(ran_, {}))
+      op->refuse(ended);
+    line_.refuse_all(ended);
     closing_.abandon(name());
     standing_ = {};
     leader_ = nullptr;
-    db_.reset();
+    tx_.reset();
+    file_.close();
   }
 
 protected:
@@ -89,30 +88,32 @@ protected:
 private:
   enum class outcome : uint8_t { written, locked, failed };
 
-  /// Puts the message's operation in line and promises its result.
   template <class Message>
-  auto accept(Message& x, bool alone = false) {
-    auto op = make_operation(x, alone);
-    auto promise = op.second;
-    if (op.first)
-      line_.push_back(std::move(op.first));
+  using answer_to = caf::delegated<typename operation_of<Message>::reply>;
+
+  /// Puts the message's operation in line, which answers the sender.
+  template <class Message>
+  answer_to<Message> accept(Message& x, bool alone = false) {
+    if (auto op = make_operation(x, alone))
+      line_.push_back(std::move(op));
     if (!flush_.is_set())
       flush_.set_now(this);
-    return promise;
+    return {};
   }
 
+  /// Null if the sender has been answered already.
   template <class Message>
-  auto make_operation(Message& x, bool alone) {
-    using reply = typename operation_of<Message>::reply;
-    auto promise = make_response_promise<reply>();
+  std::unique_ptr<operation> make_operation(Message& x, bool alone) {
+    auto promise =
+      make_response_promise<typename operation_of<Message>::reply>();
     place in_line{gate_, admission::of_message(x)};
-    std::unique_ptr<operation> op;
-    if (closing_)
+    if (closing_) {
       promise.deliver(make_error(errc::shutting_down, "the store is closing"));
-    else
-      op = std::make_unique<operation_of<Message>>(
-        std::move(x), promise, std::move(in_line), alone, time_.steady_now());
-    return std::pair{std::move(op), promise};
+      return nullptr;
+    }
+    return std::make_unique<operation_of<Message>>(
+      std::move(x), std::move(promise), std::move(in_line), alone,
+      time_.steady_now());
   }
 
   // -- writing ----------------------------------------------------------------
@@ -120,6 +121,13 @@ private:
   caf::result<completed> take(const grant& x);
   void flush();
   outcome write_batch();
+  outcome run_line();
+  outcome end_batch();
+  void end_open_batch() {
+    if (tx_)
+      end_batch();
+  }
+  outcome batch_failed(const caf::error& why);
   void after_commit();
   void sleep_until_claimable();
   void look_for_claims_at(timestamp when);
@@ -131,11 +139,10 @@ private:
 
   // -- the file ---------------------------------------------------------------
 
-  void open_file();
+  void look_for_everything();
   bool see_others();
   void look();
   void check();
-  void truncate_wal();
 
   writer_options options_;
   const alkstore::clock& time_;
@@ -145,14 +152,13 @@ private:
   admission gate_;
   std::atomic<bool> touched_{false};
 
-  std::unique_ptr<connection> db_;         ///< null once it has ended
-  int64_t version_ = 0;                    ///< data_version as last seen
+  store_file file_;                        ///< closed once it has ended
   alkstore::steady_time neighbour_seen_{}; ///< another connection's last commit
   int faults_ = 0;                         ///< of the disk, in a row
-  int checkpoint_at_ = checkpoint_pages;
-  bool wal_is_large_ = false; ///< as far as has been said
 
   write_line line_;
+  std::optional<transaction> tx_; ///< open while a batch waits for more of it
+  write_line::batch ran_;         ///< in it, to be answered once it is on disk
   standing_claims standing_;
   effects seen_{standing_, options_.transact_limit, options_.retention};
   leader_actor leader_; ///< hears of changes; may be null
@@ -162,14 +168,14 @@ private:
   alarm<look_again> look_;
   alarm<claims_due> claims_;
   timestamp claims_at_{}; ///< what it is set for, or later
-  alarm<check_file> file_;
+  alarm<check_file> check_;
   microseconds next_look_ = first_look;
   alkstore::steady_time looking_since_{};
   std::minstd_rand random_{std::random_device{}()};
 };
 
 substrate_writer::behavior_type substrate_writer::make_behavior() {
-  file_.set(this, file_check_period);
+  check_.set(this, file_check_period);
   return {
     [this](alkstore::enqueue& x) { return accept(x); },
     [this](enqueue_many& x) { return accept(x); },
@@ -196,12 +202,13 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
     [this](tick& x) { return accept(x, true); },
     [this](campaign& x) { return accept(x); },
     [this](renew_leadership& x) {
-      auto [op, promise] = make_operation(x, true);
-      if (op) {
+      end_open_batch();
+      if (auto op = make_operation(x, true)) {
         line_.push_front(std::move(op));
-        write_batch();
+        if (file_.is_open())
+          write_batch();
       }
-      return promise;
+      return answer_to<renew_leadership>{};
     },
     [this](release_leadership& x) { return accept(x); },
     [this](maintain& x) { return accept(x, true); },
@@ -238,9 +245,9 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
         sleep_until_claimable();
     },
     [this](check_file x) {
-      if (!file_.due(x))
+      if (!check_.due(x))
         return;
-      file_.set(this, file_check_period);
+      check_.set(this, file_check_period);
       check();
     },
   };
@@ -253,6 +260,7 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
 caf::result<completed> substrate_writer::take(const grant& x) {
   if (closing_)
     return make_error(errc::shutting_down, "the store is closing");
+  end_open_batch();
   try {
     standing_.set(x);
   } catch (const failure& why) {
@@ -268,9 +276,18 @@ caf::result<completed> substrate_writer::take(const grant& x) {
 }
 
 void substrate_writer::flush() {
-  if (db_ && (!line_.empty() || standing_.wants_claims()))
-    write_batch();
-  if (!db_)
+  if (file_.is_open() && (tx_ || !line_.empty() || standing_.wants_claims())) {
+    auto waited = tx_.has_value();
+    if (run_line() == outcome::written) {
+      // Several senders are at work: what they have sent meanwhile, or send
+      // next, shares the transaction. Nobody else must want the lock.
+      auto alone = time_.steady_now() - neighbour_seen_ >= neighbour_memory;
+      if (!waited && alone && line_.empty() && ran_.size() > 1)
+        return flush_.set_now(this);
+      end_batch();
+    }
+  }
+  if (!file_.is_open())
     return;
   if (line_.empty() && closing_)
     return finish_stop();
@@ -284,42 +301,62 @@ void substrate_writer::flush() {
 }
 
 substrate_writer::outcome substrate_writer::write_batch() {
-  write_line::batch ran;
+  auto came = run_line();
+  return came == outcome::written ? end_batch() : came;
+}
+
+substrate_writer::outcome substrate_writer::run_line() {
   try {
-    std::optional<transaction> tx;
-    try {
-      tx.emplace(*db_);
-    } catch (const failure& why) {
-      if (why.code() != errc::busy)
-        throw;
-      lock_is_busy();
-      return outcome::locked;
+    if (!tx_) {
+      try {
+        tx_.emplace(file_.db());
+      } catch (const failure& why) {
+        if (why.code() != errc::busy)
+          throw;
+        lock_is_busy();
+        return outcome::locked;
+      }
+      see_others();
     }
-    see_others();
-    line_.run_batch(*tx, seen_, ran);
-    standing_.claim(*tx);
-    tx->commit();
+    line_.run_batch(*tx_, seen_, ran_);
+    return outcome::written;
   } catch (...) {
-    auto error = to_error(std::current_exception());
-    for (auto& op : ran)
-      op->refuse(error);
-    if (ran.empty()) { // and so it would be at once again
-      line_.refuse_older(time_.steady_now() - options_.busy_timeout, error);
-      if (!line_.empty() && !flush_.is_set())
-        flush_.set(this, try_again);
-    }
-    standing_.take_back();
-    if (!is_senders_own(ran, code_of(error)))
-      write_failed({code_of(error), sentence(system(), error)});
-    else if (standing_.wants_claims() && !flush_.is_set())
-      flush_.set_now(this);
-    return outcome::failed;
+    return batch_failed(to_error(std::current_exception()));
+  }
+}
+
+substrate_writer::outcome substrate_writer::end_batch() {
+  try {
+    standing_.claim(*tx_);
+    tx_->commit();
+    tx_.reset();
+  } catch (...) {
+    return batch_failed(to_error(std::current_exception()));
   }
   faults_ = 0;
-  for (auto& op : ran)
+  for (auto& op : std::exchange(ran_, {}))
     op->answer();
   after_commit();
   return outcome::written;
+}
+
+substrate_writer::outcome
+substrate_writer::batch_failed(const caf::error& why) {
+  tx_.reset(); // rolls back
+  auto ran = std::exchange(ran_, {});
+  for (auto& op : ran)
+    op->refuse(why);
+  if (ran.empty()) { // and so it would be at once again
+    line_.refuse_older(time_.steady_now() - options_.busy_timeout, why);
+    if (!line_.empty() && !flush_.is_set())
+      flush_.set(this, try_again);
+  }
+  standing_.take_back();
+  if (!is_senders_own(ran, code_of(why)))
+    write_failed({code_of(why), sentence(system(), why)});
+  else if (standing_.wants_claims() && !flush_.is_set())
+    flush_.set_now(this);
+  return outcome::failed;
 }
 
 void substrate_writer::after_commit() {
@@ -327,12 +364,8 @@ void substrate_writer::after_commit() {
   if (std::exchange(seen_.scheduler_concerned, false) && leader_)
     port::send(this, leader_, store_changed{});
   sleep_until_claimable();
-  if (db_->wal_pages() < checkpoint_at_)
-    return;
   try {
-    // A reader can hold pages back: then the next try waits for more of them.
-    auto left = db_->checkpoint(connection::checkpoint_mode::passive);
-    checkpoint_at_ = left + checkpoint_pages;
+    file_.write_back();
   } catch (const failure& why) {
     write_failed(why);
   }
@@ -378,7 +411,8 @@ void substrate_writer::write_failed(const failure& why) {
       // A rollback that found no memory has left a transaction and its lock
       // behind, which closing the file ends without any.
       try {
-        open_file();
+        file_.reopen();
+        look_for_everything();
       } catch (const failure& again) {
         return give_up(again);
       }
@@ -391,18 +425,18 @@ void substrate_writer::write_failed(const failure& why) {
 void substrate_writer::give_up(const failure& why) {
   auto error = make_error(why.code(), why.what());
   line_.refuse_all(error);
-  db_.reset();
+  file_.close();
   quit(error);
 }
 
 void substrate_writer::finish_stop() {
   try {
-    db_->checkpoint(connection::checkpoint_mode::truncate);
+    file_.empty_wal();
   } catch (const failure& why) {
     // The WAL stays and is read at the next start: nothing is lost.
     tell(event::level::warning, "checkpoint failed", why.what());
   }
-  db_.reset();
+  file_.close();
   closing_.deliver();
   quit();
 }
@@ -419,19 +453,14 @@ void substrate_writer::tell(event::level severity, std::string what,
 
 // -- the file -----------------------------------------------------------------
 
-void substrate_writer::open_file() {
-  db_.reset();
-  db_ = std::make_unique<connection>(options_.path, options_.open, time_);
-  db_->wait_for_lock(millis{0}); // messages are taken while the lock is not
-  version_ = db_->data_version();
-  // What others committed since the file was last looked at is in no version.
+// What others committed before the file was opened is in no version.
+void substrate_writer::look_for_everything() {
   standing_.touch_all();
   seen_.scheduler_concerned = true;
 }
 
 bool substrate_writer::see_others() {
-  auto now = db_->data_version();
-  if (std::exchange(version_, now) == now)
+  if (!file_.others_committed())
     return false;
   neighbour_seen_ = time_.steady_now();
   standing_.touch_all();
@@ -441,10 +470,10 @@ bool substrate_writer::see_others() {
 }
 
 void substrate_writer::look() {
-  if (!db_)
+  if (!file_.is_open() || tx_) // nobody can have committed since it began
     return;
   auto came = write_batch();
-  if (came == outcome::failed && db_)
+  if (came == outcome::failed && file_.is_open())
     look_.set(this, try_again);
   if (came != outcome::locked)
     return;
@@ -461,33 +490,20 @@ void substrate_writer::look() {
 }
 
 void substrate_writer::check() {
-  if (!db_)
+  end_open_batch();
+  if (!file_.is_open())
     return;
-  if (db_->still_there())
-    return truncate_wal();
-  give_up({errc::moved, "database " + options_.path
-                          + ": the path, or its WAL, no longer names the file "
-                            "that is open"});
-}
-
-void substrate_writer::truncate_wal() {
-  auto large = [this] { return db_->wal_bytes() > options_.wal_limit; };
-  if (large()) {
-    try {
-      db_->wait_for_lock(truncate_patience);
-      db_->checkpoint(connection::checkpoint_mode::truncate);
-    } catch (const failure& why) {
-      db_->wait_for_lock(millis{0});
-      return write_failed(why);
-    }
-    db_->wait_for_lock(millis{0});
+  if (!file_.still_there())
+    return give_up(
+      {errc::moved, "database " + options_.path
+                      + ": the path, or its WAL, no longer names the file "
+                        "that is open"});
+  try {
+    if (auto text = file_.shrink_wal(); !text.empty())
+      tell(event::level::warning, "large WAL", text);
+  } catch (const failure& why) {
+    write_failed(why);
   }
-  // A reader that keeps its snapshot can hold the WAL back for long: said once.
-  if (std::exchange(wal_is_large_, large()) || !wal_is_large_)
-    return;
-  tell(event::level::warning, "large WAL",
-       options_.path + "-wal has " + std::to_string(db_->wal_bytes())
-         + " bytes; a reader keeps it from being written back");
 }
 
 } // namespace
