@@ -103,7 +103,7 @@ void consumer::take(std::vector<job> jobs) {
   std::move(jobs.begin(), jobs.end(), std::back_inserter(waiting_));
   if (ending_) {
     for (auto& x : waiting_)
-      hand_back(x);
+      hand_back(x.claim);
     waiting_.clear();
     return;
   }
@@ -121,7 +121,7 @@ void consumer::start_some(size_t fresh) {
                     && (waiting_.size() <= fresh
                         || left >= next.visibility_timeout / 2);
     if (!worth_it) {
-      hand_back(next);
+      hand_back(next.claim);
       waiting_.pop_front();
       continue;
     }
@@ -129,22 +129,21 @@ void consumer::start_some(size_t fresh) {
       break;
     auto x = std::move(next);
     waiting_.pop_front();
-    auto payload = std::exchange(x.payload, {}); // not kept, so not copied
     running_.emplace(key{x.id, x.claim.number},
-                     run{x, x.claim.deadline, time_.steady_now()});
+                     run{x.claim, x.attempts, x.max_attempts, x.claim.deadline,
+                         time_.steady_now()});
     wake_by(x.claim.deadline);
-    x.payload = std::move(payload);
     begin(std::move(x), time_limit(left));
   }
 }
 
-void consumer::hand_back(const job& x) {
+void consumer::hand_back(const claim_handle& x) {
   event report;
   report.what = "released";
   report.name = options_.name;
-  report.job = x.id;
+  report.job = x.job;
   finished_.push_back(
-    {{x.claim, settlement::action::release, {}, {}, {}, {}}, report});
+    {{x, settlement::action::release, {}, {}, {}, {}}, report});
   if (!flush_.is_set())
     flush_.set_now(this);
 }
@@ -171,7 +170,7 @@ void consumer::take_back(const claim_handle& claim) {
   auto found = running_.find({claim.job, claim.number});
   if (found == running_.end())
     return;
-  hand_back(found->second.what);
+  hand_back(found->second.claim);
   running_.erase(found);
 }
 
@@ -186,7 +185,7 @@ void consumer::give_up_handler(const caf::error& why) {
 void consumer::fail_what_it_held() {
   auto held = running_;
   for (auto& [id, x] : held)
-    died_at_work(x.what.claim, reason_);
+    died_at_work(x.claim, reason_);
 }
 
 // A job has paid for it with an attempt, so this cannot go on for ever.
@@ -219,7 +218,7 @@ void consumer::finish(settlement x) {
   if (found == running_.end())
     return; // the handler died before this answer came
   auto& ran = found->second;
-  auto last = ran.what.attempts >= ran.what.max_attempts;
+  auto last = ran.attempts >= ran.max_attempts;
   auto failed = x.what == settlement::action::retry;
   event report;
   report.what = x.what == settlement::action::ack       ? "delivered"
@@ -229,9 +228,9 @@ void consumer::finish(settlement x) {
   report.severity = x.error.empty() ? event::level::info
                                     : event::level::warning;
   report.name = options_.name;
-  report.job = ran.what.id;
-  report.attempt = ran.what.attempts;
-  report.max_attempts = ran.what.max_attempts;
+  report.job = ran.claim.job;
+  report.attempt = ran.attempts;
+  report.max_attempts = ran.max_attempts;
   report.took = time_.steady_now() - ran.since;
   report.text = x.what == settlement::action::forward ? "to outbox " + x.outbox
                                                       : x.error;
@@ -241,12 +240,17 @@ void consumer::finish(settlement x) {
     flush_.set_now(this);
 }
 
+// One batch at a time, so that it grows while the writer is busy; and a second
+// one when there is nothing left to handle, so that the writer goes from one to
+// the next.
 void consumer::flush() {
-  if (settling_ || finished_.empty())
+  auto idle = running_.empty() && waiting_.empty();
+  if (finished_.empty() || settling_ > (idle ? 1 : 0))
     return;
-  settling_ = true;
+  ++settling_;
   auto batch = std::exchange(finished_, {});
   settle message{consumer_actor{this}, {}};
+  message.claims.reserve(batch.size());
   for (auto& x : batch)
     message.claims.push_back(x.how);
   // Kept until it is on disk: after a store fault it is sent once more.
@@ -254,14 +258,14 @@ void consumer::flush() {
   port::ask(this, caf::infinite, writer_, std::move(message))
     .then([this, kept](const settled& x) { settled_as(std::move(*kept), x); },
           [this, kept](const caf::error&) {
-            settling_ = false;
+            --settling_;
             finished_.insert(finished_.begin(), kept->begin(), kept->end());
             flush_.set(this, settle_pause);
           });
 }
 
 void consumer::settled_as(std::vector<finished> batch, const settled& x) {
-  settling_ = false;
+  --settling_;
   for (size_t i = 0; i < batch.size(); ++i) {
     auto& report = batch[i].report;
     if (auto code = x.results[i]; code != errc{}) {
@@ -297,7 +301,7 @@ void consumer::look_at_deadlines() {
   auto stale = [now](const job& x) { return now > half_time(x); };
   for (auto& x : waiting_)
     if (stale(x))
-      hand_back(x);
+      hand_back(x.claim);
   std::erase_if(waiting_, stale);
   start_some(0);
   for (auto& [id, x] : running_)
@@ -310,7 +314,7 @@ void consumer::look_at_deadlines() {
 // A heartbeat of the handler's may have extended the claim.
 void consumer::check_claim(run& x) {
   x.checking = true;
-  auto id = key{x.what.id, x.what.claim.number};
+  auto id = key{x.claim.job, x.claim.number};
   auto lapse = [this, id] {
     auto found = running_.find(id);
     if (found == running_.end() || found->second.lapsed)
@@ -323,7 +327,7 @@ void consumer::check_claim(run& x) {
     report.job = id.first;
     options_.report(report);
     if (handler_)
-      port::send(this, handler_, claim_lapsed{found->second.what.claim});
+      port::send(this, handler_, claim_lapsed{found->second.claim});
   };
   port::ask(this, caf::infinite, reader_, get_job{id.first})
     .then(
@@ -347,7 +351,7 @@ void consumer::wind_up() {
     return;
   ending_ = true;
   for (auto& x : waiting_)
-    hand_back(x);
+    hand_back(x.claim);
   waiting_.clear();
   auto revoked = [this] {
     revoked_ = true;
@@ -361,7 +365,7 @@ void consumer::wind_up() {
 }
 
 void consumer::end_if_idle() {
-  if (!revoked_ || settling_ || !running_.empty() || !finished_.empty())
+  if (!revoked_ || settling_ > 0 || !running_.empty() || !finished_.empty())
     return;
   stopping_.deliver();
   if (reason_)

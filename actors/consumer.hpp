@@ -52,7 +52,9 @@ protected:
 private:
   /// A claim in the hands of the handler.
   struct run {
-    job what; ///< without its payload
+    claim_handle claim;
+    int attempts = 0;
+    int max_attempts = 0;
     timestamp deadline;
     alkstore::steady_time since;
     bool checking = false; ///< the store is being asked about its deadline
@@ -67,7 +69,7 @@ private:
 
   void take(std::vector<job> jobs);
   void start_some(size_t fresh);
-  void hand_back(const job& x);
+  void hand_back(const claim_handle& x);
   void take_back(const claim_handle& claim);
   void give_up_handler(const caf::error& why);
   void fail_what_it_held();
@@ -91,7 +93,7 @@ private:
   std::deque<job> waiting_;        ///< claimed, not started
   std::map<key, run> running_;     ///< started
   std::vector<finished> finished_; ///< not yet with the writer
-  bool settling_ = false;          ///< a batch is with the writer
+  int settling_ = 0;               ///< batches that are with the writer
 
   bool handler_ended_ = false;
   bool ending_ = false;  ///< takes no more jobs
