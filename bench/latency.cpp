@@ -59,6 +59,10 @@ public:
     raw50_.add(raw.median());
     p99_.add(product.percentile(0.99));
     raw99_.add(raw.percentile(0.99));
+    for (auto x : product.values())
+      every_product_.add(x);
+    for (auto x : raw.values())
+      every_raw_.add(x);
     product = raw = {};
   }
 
@@ -70,12 +74,14 @@ public:
     auto tail = compare(name + ".p99", "ms p99", p99_, raw99_);
     tail.note = note;
     out.add(std::move(tail));
+    out.add_curve(name, every_product_, every_raw_);
   }
 
   samples product, raw; ///< of this repetition, ms
 
 private:
   samples p50_, raw50_, p99_, raw99_;
+  samples every_product_, every_raw_;
 };
 
 /// One idle enqueue through the actors; waits until the ack is on disk.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -78,6 +79,15 @@ void report::add(figure x) {
   rows_.push_back(std::move(x));
 }
 
+void report::add_curve(const std::string& name, const samples& product,
+                       const samples& raw) {
+  curve x{name, {}};
+  for (auto p : {1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99})
+    x.lines += std::to_string(p) + ' ' + brief(product.percentile(p / 100.0))
+               + ' ' + brief(raw.percentile(p / 100.0)) + '\n';
+  curves_.push_back(std::move(x));
+}
+
 std::vector<std::string> report::missed_goals(bool whole) const {
   std::vector<std::string> missed;
   for (auto& goal : goals()) {
@@ -117,6 +127,13 @@ void report::write(const std::string& path) const {
   out << "]\n";
   if (!out.flush())
     throw std::runtime_error{"cannot write " + path};
+  for (auto& x : curves_) {
+    auto file = std::filesystem::path{path}.replace_filename(x.name + ".dat");
+    std::ofstream lines{file};
+    lines << x.lines;
+    if (!lines.flush())
+      throw std::runtime_error{"cannot write " + file.string()};
+  }
 }
 
 } // namespace alkstore::bench

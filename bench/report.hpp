@@ -57,15 +57,25 @@ public:
   /// Keeps a row and prints it.
   void add(figure x);
 
+  /// Keeps a distribution as "percentile product raw" lines for a plot.
+  void add_curve(const std::string& name, const samples& product,
+                 const samples& raw);
+
   /// Prints every goal, met or missed, of the rows that are there. Returns the
   /// names of those missed; with `whole`, of those not measured, too.
   std::vector<std::string> missed_goals(bool whole) const;
 
-  /// Writes the rows as a JSON list. Throws std::runtime_error if it cannot.
+  /// Writes the rows as a JSON list, and each curve beside it as <name>.dat.
+  /// Throws std::runtime_error if it cannot.
   void write(const std::string& path) const;
 
 private:
+  struct curve {
+    std::string name;
+    std::string lines;
+  };
   std::vector<figure> rows_;
+  std::vector<curve> curves_;
 };
 
 } // namespace alkstore::bench

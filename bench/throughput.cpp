@@ -66,6 +66,18 @@ run product_enqueue(const load& x, scheduler choice) {
   return rate_of(x.total, time, before);
 }
 
+// A thread that waits for each answer, as an application's own thread does.
+run product_enqueue_waiting(int total, scheduler choice) {
+  workspace dir;
+  live_store live{dir.file("store.db"), choice};
+  warm_up(live);
+  auto before = commits_so_far();
+  stopwatch time;
+  for (int i = 0; i < total; ++i)
+    live.ask<int64_t>(enqueue{"jobs", payload, {}});
+  return rate_of(total, time, before);
+}
+
 double raw_enqueue(int total, int batch) {
   workspace dir;
   raw_store raw{dir.file("store.db")};
@@ -175,7 +187,12 @@ double raw_cycle(int jobs, int batch) {
 } // namespace
 
 void measure_enqueue_inflight1(report& out, const settings& how) {
-  out.add(measure_enqueue("enqueue.inflight1", how, {1, 1, how.scaled(3000)}));
+  const auto total = how.scaled(3000);
+  out.add(alternate(
+    "enqueue.inflight1", how,
+    [&](scheduler choice) { return product_enqueue_waiting(total, choice); },
+    [&](double) { return raw_enqueue(total, 1); }));
+  out.add(measure_enqueue("enqueue.inflight1.actor", how, {1, 1, total}));
 }
 
 void measure_enqueue_inflight64(report& out, const settings& how) {
