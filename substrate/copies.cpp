@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 namespace alkstore {
 
@@ -88,17 +89,19 @@ void copy(sqlite3* from, const std::string& path,
           const progress_function& report) {
   constexpr int pages = 1000; // 4 MiB a step
   plain_file to{path};
-  auto* backup = sqlite3_backup_init(to.db, "main", from, "main");
-  if (backup == nullptr)
+  // Ended also where `report` throws: an unfinished one keeps `to` open.
+  std::unique_ptr<sqlite3_backup, decltype(&sqlite3_backup_finish)> backup{
+    sqlite3_backup_init(to.db, "main", from, "main"), sqlite3_backup_finish};
+  if (!backup)
     throw sqlite_failure(to.db, sqlite3_extended_errcode(to.db), "copying");
   int rc = SQLITE_OK;
   while (rc == SQLITE_OK) {
-    rc = sqlite3_backup_step(backup, pages);
-    auto total = std::max(1, sqlite3_backup_pagecount(backup));
+    rc = sqlite3_backup_step(backup.get(), pages);
+    auto total = std::max(1, sqlite3_backup_pagecount(backup.get()));
     if (report)
-      report(1.0 - double(sqlite3_backup_remaining(backup)) / total);
+      report(1.0 - double(sqlite3_backup_remaining(backup.get())) / total);
   }
-  auto finished = sqlite3_backup_finish(backup);
+  auto finished = sqlite3_backup_finish(backup.release());
   if (rc != SQLITE_DONE)
     throw sqlite_failure(to.db, rc, "copying");
   if (finished != SQLITE_OK)

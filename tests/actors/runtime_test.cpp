@@ -57,8 +57,12 @@ job_options retry_after(millis by) {
 }
 
 /// A handler that does not survive the payload "poison".
-handler_actor spawn_mortal(caf::actor_system& sys) {
-  return sys.spawn([](handler_actor::pointer) -> handler_actor::behavior_type {
+class mortal_handler final : public handler_actor::base {
+public:
+  using handler_actor::base::base;
+
+protected:
+  behavior_type make_behavior() override {
     return {
       [](const delivery& x) {
         if (x.what.payload == "poison")
@@ -67,7 +71,11 @@ handler_actor spawn_mortal(caf::actor_system& sys) {
       },
       [](const claim_lapsed&) {},
     };
-  });
+  }
+};
+
+handler_actor spawn_mortal(caf::actor_system& sys) {
+  return sys.spawn<mortal_handler>();
 }
 
 } // namespace
