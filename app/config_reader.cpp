@@ -145,17 +145,18 @@ publish_config read_publish(section_reader& entry) {
   publish_config out;
   entry.get("host", out.host);
   entry.get("port", out.port);
-  size_t given = 0;
-  for (auto [key, file] :
-       {std::pair{"certificate", &out.certificate}, std::pair{"key", &out.key},
-        std::pair{"authorities", &out.authorities}}) {
-    entry.get(key, *file);
-    given += entry.has(key);
+  int given = 0;
+  auto get_file = [&](const char* key, std::string& file) {
+    entry.get(key, file);
+    given += entry.has(key) ? 1 : 0;
     entry.check(key, [&] {
-      *file = expand_home(*file);
-      read_file(*file, largest_file);
+      file = expand_home(file);
+      read_file(file, largest_file);
     });
-  }
+  };
+  get_file("certificate", out.certificate);
+  get_file("key", out.key);
+  get_file("authorities", out.authorities);
   entry.check("host", [&] {
     if (out.host.empty())
       refuse_value("is empty");

@@ -90,8 +90,11 @@ void copy(sqlite3* from, const std::string& path,
   constexpr int pages = 1000; // 4 MiB a step
   plain_file to{path};
   // Ended also where `report` throws: an unfinished one keeps `to` open.
-  std::unique_ptr<sqlite3_backup, decltype(&sqlite3_backup_finish)> backup{
-    sqlite3_backup_init(to.db, "main", from, "main"), sqlite3_backup_finish};
+  struct finish {
+    void operator()(sqlite3_backup* x) const { sqlite3_backup_finish(x); }
+  };
+  std::unique_ptr<sqlite3_backup, finish> backup{
+    sqlite3_backup_init(to.db, "main", from, "main")};
   if (!backup)
     throw sqlite_failure(to.db, sqlite3_extended_errcode(to.db), "copying");
   int rc = SQLITE_OK;

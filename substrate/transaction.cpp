@@ -12,7 +12,7 @@ void roll_back(connection& db) noexcept {
   try {
     db.sql(rollback).step();
   } catch (const failure&) {
-    // SQLite has rolled back by itself.
+    return; // SQLite has rolled back by itself
   }
 }
 

@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
   }
   sqlite3* db = nullptr;
   try {
-    alkstore::connection{argv[1], {}}; // makes the file and the tables
+    { // makes the file and the tables
+      alkstore::connection store{argv[1], {}};
+    }
     if (sqlite3_open(argv[1], &db) != SQLITE_OK)
       throw std::runtime_error{sqlite3_errmsg(db)};
     run(db, "CREATE TABLE IF NOT EXISTS mine(text)");

@@ -17,7 +17,7 @@ namespace port = shop::port;
 void say(const std::string& text) {
   static std::mutex mutex;
   std::lock_guard lock{mutex};
-  std::cout << text << std::endl;
+  std::cout << text << '\n' << std::flush;
 }
 
 void obey(caf::scoped_actor& self, const shop::shop_actor& shop,
