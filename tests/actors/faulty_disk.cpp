@@ -1,6 +1,7 @@
 #include "tests/actors/faulty_disk.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/support/passing_vfs.hpp"
 
 #include <array>
 #include <mutex>
@@ -32,34 +33,22 @@ int verdict_on(disk_op op) {
   return x.code;
 }
 
-// Followed in memory by the real file.
-struct file : sqlite3_file {
+struct file : passing_file<file> {
   bool is_wal;
-  sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 };
 
-file& of(sqlite3_file* x) {
-  return *static_cast<file*>(x);
-}
-
-template <auto Method, class... Ts>
-auto pass(sqlite3_file* x, Ts... values) {
-  auto real = of(x).real();
-  return (real->pMethods->*Method)(real, values...);
-}
-
-using io = sqlite3_io_methods;
+using io = file::io;
 
 int write(sqlite3_file* x, const void* data, int size, sqlite3_int64 at) {
-  if (auto rc = of(x).is_wal ? verdict_on(disk_op::write) : SQLITE_OK)
+  if (auto rc = file::of(x).is_wal ? verdict_on(disk_op::write) : SQLITE_OK)
     return rc;
-  return pass<&io::xWrite>(x, data, size, at);
+  return file::pass<&io::xWrite>(x, data, size, at);
 }
 
 int sync(sqlite3_file* x, int flags) {
-  if (auto rc = of(x).is_wal ? verdict_on(disk_op::sync) : SQLITE_OK)
+  if (auto rc = file::of(x).is_wal ? verdict_on(disk_op::sync) : SQLITE_OK)
     return rc;
-  return pass<&io::xSync>(x, flags);
+  return file::pass<&io::xSync>(x, flags);
 }
 
 int shm_lock(sqlite3_file* x, int offset, int count, int flags) {
@@ -68,56 +57,33 @@ int shm_lock(sqlite3_file* x, int offset, int count, int flags) {
   if (flags == take && offset == writer)
     if (auto rc = verdict_on(disk_op::lock))
       return rc;
-  return pass<&io::xShmLock>(x, offset, count, flags);
+  return file::pass<&io::xShmLock>(x, offset, count, flags);
 }
 
-const io methods = {
-  2,
-  pass<&io::xClose>,
-  pass<&io::xRead, void*, int, sqlite3_int64>,
-  write,
-  pass<&io::xTruncate, sqlite3_int64>,
-  sync,
-  pass<&io::xFileSize, sqlite3_int64*>,
-  pass<&io::xLock, int>,
-  pass<&io::xUnlock, int>,
-  pass<&io::xCheckReservedLock, int*>,
-  pass<&io::xFileControl, int, void*>,
-  pass<&io::xSectorSize>,
-  pass<&io::xDeviceCharacteristics>,
-  pass<&io::xShmMap, int, int, int, void volatile**>,
-  shm_lock,
-  pass<&io::xShmBarrier>,
-  pass<&io::xShmUnmap, int>,
-  nullptr,
-  nullptr,
-};
+const io methods = [] {
+  auto out = file::passing();
+  out.xWrite = write;
+  out.xSync = sync;
+  out.xShmLock = shm_lock;
+  return out;
+}();
 
 int open(sqlite3_vfs* self, const char* name, sqlite3_file* out, int flags,
          int* got) {
   out->pMethods = nullptr;
   if (auto rc = verdict_on(disk_op::open))
     return rc;
-  auto real = static_cast<sqlite3_vfs*>(self->pAppData);
   auto& x = *new (out) file{};
   x.is_wal = (flags & SQLITE_OPEN_WAL) != 0;
-  auto rc = real->xOpen(real, name, x.real(), flags, got);
-  if (x.real()->pMethods)
-    x.pMethods = &methods;
-  return rc;
+  return file::open(real_vfs(*self), name, x, flags, got, methods);
 }
 
 sqlite3_vfs ours;
 
 } // namespace
 
-faulty_disk::faulty_disk() : real_(sqlite3_vfs_find("unix")) {
-  REQUIRE(real_);
-  ours = *real_;
-  ours.zName = "faulty";
-  ours.szOsFile = static_cast<int>(sizeof(file)) + real_->szOsFile;
-  ours.pAppData = real_;
-  ours.pNext = nullptr;
+faulty_disk::faulty_disk() {
+  REQUIRE(copy_real_vfs(ours, "faulty", sizeof(file)));
   ours.xOpen = open;
   REQUIRE(sqlite3_vfs_register(&ours, 1) == SQLITE_OK);
   std::lock_guard lock{guard};
@@ -130,8 +96,7 @@ faulty_disk::~faulty_disk() {
     std::lock_guard lock{guard};
     plans = {};
   }
-  sqlite3_vfs_unregister(&ours);
-  sqlite3_vfs_register(real_, 1);
+  unregister_vfs(ours);
 }
 
 void faulty_disk::fail(disk_op op, int code, int times, int skip) {

@@ -21,9 +21,6 @@ public:
 
   /// Calls failed so far, all in all.
   int failed() const;
-
-private:
-  sqlite3_vfs* real_;
 };
 
 } // namespace alkstore::test

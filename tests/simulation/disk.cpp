@@ -1,5 +1,7 @@
 #include "tests/simulation/disk.hpp"
 
+#include "tests/support/passing_vfs.hpp"
+
 #include <algorithm>
 #include <new>
 #include <string_view>
@@ -10,22 +12,10 @@ namespace {
 
 disk* the_disk = nullptr;
 
-// Followed in memory by the real file.
-struct file : sqlite3_file {
+struct file : test::passing_file<file> {
   int process;
   bool is_wal;
-  sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 };
-
-file& of(sqlite3_file* x) {
-  return *static_cast<file*>(x);
-}
-
-template <auto Method, class... Ts>
-auto pass(sqlite3_file* x, Ts... values) {
-  auto real = of(x).real();
-  return (real->pMethods->*Method)(real, values...);
-}
 
 sqlite3_vfs ours;
 sqlite3_mem_methods real_memory;
@@ -33,55 +23,56 @@ sqlite3_mem_methods real_memory;
 } // namespace
 
 struct hooks {
-  using io = sqlite3_io_methods;
+  using io = file::io;
 
   static int ask(disk_op op, sqlite3_file* x) {
-    return the_disk->verdict_on(op, of(x).process);
+    return the_disk->verdict_on(op, file::of(x).process);
   }
 
   static int read(sqlite3_file* x, void* data, int size, sqlite3_int64 at) {
     if (auto rc = ask(disk_op::read, x))
       return rc;
-    return pass<&io::xRead>(x, data, size, at);
+    return file::pass<&io::xRead>(x, data, size, at);
   }
 
   static int write(sqlite3_file* x, const void* data, int size,
                    sqlite3_int64 at) {
-    auto was_alive = !the_disk->is_dead(of(x).process);
+    auto was_alive = !the_disk->is_dead(file::of(x).process);
     if (auto rc = ask(disk_op::write, x)) {
-      if (was_alive && the_disk->is_dead(of(x).process)) // died in the middle
-        pass<&io::xWrite>(x, data, size / 2, at);
+      if (was_alive
+          && the_disk->is_dead(file::of(x).process)) // died in the middle
+        file::pass<&io::xWrite>(x, data, size / 2, at);
       return rc;
     }
-    the_disk->written_ |= of(x).is_wal;
-    return pass<&io::xWrite>(x, data, size, at);
+    the_disk->written_ |= file::of(x).is_wal;
+    return file::pass<&io::xWrite>(x, data, size, at);
   }
 
   static int truncate(sqlite3_file* x, sqlite3_int64 size) {
-    if (the_disk->is_dead(of(x).process))
+    if (the_disk->is_dead(file::of(x).process))
       return SQLITE_IOERR_TRUNCATE;
-    return pass<&io::xTruncate>(x, size);
+    return file::pass<&io::xTruncate>(x, size);
   }
 
   static int sync(sqlite3_file* x, int) { return ask(disk_op::sync, x); }
 
   static int lock(sqlite3_file* x, int level) {
-    if (the_disk->is_dead(of(x).process))
+    if (the_disk->is_dead(file::of(x).process))
       return SQLITE_IOERR_LOCK;
-    return pass<&io::xLock>(x, level);
+    return file::pass<&io::xLock>(x, level);
   }
 
   static int shm_lock(sqlite3_file* x, int offset, int count, int flags) {
     constexpr auto writer = 0; // WAL_WRITE_LOCK in SQLite's wal.c
     auto takes = (flags & SQLITE_SHM_LOCK) != 0;
-    if (takes && the_disk->is_dead(of(x).process))
+    if (takes && the_disk->is_dead(file::of(x).process))
       return SQLITE_IOERR_SHMLOCK; // SQLite waits for one that is BUSY
     auto for_writing = takes && (flags & SQLITE_SHM_EXCLUSIVE) != 0
                        && offset == writer;
     if (for_writing)
       if (auto rc = ask(disk_op::lock, x))
         return rc;
-    auto rc = pass<&io::xShmLock>(x, offset, count, flags);
+    auto rc = file::pass<&io::xShmLock>(x, offset, count, flags);
     if (for_writing && rc == SQLITE_OK)
       the_disk->locked_at_ = the_disk->where_.wall_now();
     return rc;
@@ -93,20 +84,16 @@ struct hooks {
     auto process = the_disk->where_.process;
     if (auto rc = the_disk->verdict_on(disk_op::open, process))
       return rc;
-    auto real = static_cast<sqlite3_vfs*>(self->pAppData);
     auto& x = *new (out) file{};
     x.process = process;
     x.is_wal = (flags & SQLITE_OPEN_WAL) != 0;
-    auto rc = real->xOpen(real, name, x.real(), flags, got);
-    if (x.real()->pMethods)
-      x.pMethods = &methods;
-    return rc;
+    return file::open(test::real_vfs(*self), name, x, flags, got, methods);
   }
 
   static int remove(sqlite3_vfs* self, const char* name, int sync) {
     if (the_disk->is_dead(the_disk->where_.process))
       return SQLITE_IOERR_DELETE;
-    auto real = static_cast<sqlite3_vfs*>(self->pAppData);
+    auto real = test::real_vfs(*self);
     return real->xDelete(real, name, sync);
   }
 
@@ -154,36 +141,20 @@ struct hooks {
   static const io methods;
 };
 
-const hooks::io hooks::methods = {
-  2,
-  pass<&io::xClose>,
-  read,
-  write,
-  truncate,
-  sync,
-  pass<&io::xFileSize, sqlite3_int64*>,
-  lock,
-  pass<&io::xUnlock, int>,
-  pass<&io::xCheckReservedLock, int*>,
-  pass<&io::xFileControl, int, void*>,
-  pass<&io::xSectorSize>,
-  pass<&io::xDeviceCharacteristics>,
-  pass<&io::xShmMap, int, int, int, void volatile**>,
-  shm_lock,
-  pass<&io::xShmBarrier>,
-  pass<&io::xShmUnmap, int>,
-  nullptr,
-  nullptr,
-};
+const hooks::io hooks::methods = [] {
+  auto out = file::passing();
+  out.xRead = read;
+  out.xWrite = write;
+  out.xTruncate = truncate;
+  out.xSync = sync;
+  out.xLock = lock;
+  out.xShmLock = shm_lock;
+  return out;
+}();
 
 disk::disk(machine& where) : where_(where) {
   hooks::install();
-  real_ = sqlite3_vfs_find("unix");
-  ours = *real_;
-  ours.zName = "simulated";
-  ours.szOsFile = static_cast<int>(sizeof(file)) + real_->szOsFile;
-  ours.pAppData = real_;
-  ours.pNext = nullptr;
+  test::copy_real_vfs(ours, "simulated", sizeof(file));
   ours.xOpen = hooks::open;
   ours.xDelete = hooks::remove;
   sqlite3_vfs_register(&ours, 1);
@@ -192,8 +163,7 @@ disk::disk(machine& where) : where_(where) {
 
 disk::~disk() {
   the_disk = nullptr;
-  sqlite3_vfs_unregister(&ours);
-  sqlite3_vfs_register(real_, 1);
+  test::unregister_vfs(ours);
 }
 
 int disk::verdict_on(disk_op op, int process) {

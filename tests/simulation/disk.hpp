@@ -61,7 +61,6 @@ private:
   int verdict_on(disk_op op, int process);
 
   machine& where_;
-  sqlite3_vfs* real_;
   std::map<int, std::vector<fault>> faults_;
   std::set<int> dead_;
   std::vector<int64_t> touched_;

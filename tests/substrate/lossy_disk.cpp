@@ -1,6 +1,7 @@
 #include "tests/substrate/lossy_disk.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/support/passing_vfs.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -45,35 +46,22 @@ struct disk_file {
 std::mutex guard;
 std::map<std::string, disk_file> files; // by path
 
-// Followed in memory by the real file. `kept` is null for what needs no
-// keeping.
-struct open_file : sqlite3_file {
+struct open_file : test::passing_file<open_file> {
   std::string* path;
-  sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 };
 
-open_file& of(sqlite3_file* x) {
-  return *static_cast<open_file*>(x);
-}
+using io = open_file::io;
 
 // Does it to what is kept of the file.
 template <class F>
 void keep(sqlite3_file* x, F what) {
   std::lock_guard lock{guard};
-  what(files[*of(x).path]);
+  what(files[*open_file::of(x).path]);
 }
-
-template <auto Method, class... Ts>
-auto pass(sqlite3_file* x, Ts... values) {
-  auto real = of(x).real();
-  return (real->pMethods->*Method)(real, values...);
-}
-
-using io = sqlite3_io_methods;
 
 int close(sqlite3_file* x) {
-  delete of(x).path;
-  return pass<&io::xClose>(x);
+  delete open_file::of(x).path;
+  return open_file::pass<&io::xClose>(x);
 }
 
 int write(sqlite3_file* x, const void* data, int size, sqlite3_int64 at) {
@@ -81,14 +69,14 @@ int write(sqlite3_file* x, const void* data, int size, sqlite3_int64 at) {
   keep(x, [&](disk_file& file) {
     file.since.push_back({static_cast<size_t>(at), std::move(bytes), false});
   });
-  return pass<&io::xWrite>(x, data, size, at);
+  return open_file::pass<&io::xWrite>(x, data, size, at);
 }
 
 int truncate(sqlite3_file* x, sqlite3_int64 size) {
   keep(x, [&](disk_file& file) {
     file.since.push_back({static_cast<size_t>(size), {}, true});
   });
-  return pass<&io::xTruncate>(x, size);
+  return open_file::pass<&io::xTruncate>(x, size);
 }
 
 int sync(sqlite3_file* x, int) {
@@ -96,45 +84,29 @@ int sync(sqlite3_file* x, int) {
   return SQLITE_OK; // the real disk has nothing to lose
 }
 
-const io methods = {
-  2,
-  close,
-  pass<&io::xRead, void*, int, sqlite3_int64>,
-  write,
-  truncate,
-  sync,
-  pass<&io::xFileSize, sqlite3_int64*>,
-  pass<&io::xLock, int>,
-  pass<&io::xUnlock, int>,
-  pass<&io::xCheckReservedLock, int*>,
-  pass<&io::xFileControl, int, void*>,
-  pass<&io::xSectorSize>,
-  pass<&io::xDeviceCharacteristics>,
-  pass<&io::xShmMap, int, int, int, void volatile**>,
-  pass<&io::xShmLock, int, int, int>,
-  pass<&io::xShmBarrier>,
-  pass<&io::xShmUnmap, int>,
-  nullptr,
-  nullptr,
-};
+const io methods = [] {
+  auto out = open_file::passing();
+  out.xClose = close;
+  out.xWrite = write;
+  out.xTruncate = truncate;
+  out.xSync = sync;
+  return out;
+}();
 
 sqlite3_vfs ours;
 
 int open(sqlite3_vfs*, const char* name, sqlite3_file* out, int flags,
          int* got) {
-  auto real = static_cast<sqlite3_vfs*>(ours.pAppData);
   out->pMethods = nullptr;
   auto& x = *new (out) open_file{};
-  auto rc = real->xOpen(real, name, x.real(), flags, got);
-  if (x.real()->pMethods) {
+  auto rc = open_file::open(test::real_vfs(ours), name, x, flags, got, methods);
+  if (x.pMethods)
     x.path = new std::string{name ? name : ""};
-    x.pMethods = &methods;
-  }
   return rc;
 }
 
 int remove(sqlite3_vfs*, const char* name, int sync_folder) {
-  auto real = static_cast<sqlite3_vfs*>(ours.pAppData);
+  auto real = test::real_vfs(ours);
   {
     std::lock_guard lock{guard};
     files.erase(name);
@@ -164,22 +136,16 @@ std::string after_cut(const disk_file& x, lossy_disk::unsynced fate,
 
 } // namespace
 
-lossy_disk::lossy_disk() : real_(sqlite3_vfs_find("unix")) {
-  REQUIRE(real_);
+lossy_disk::lossy_disk() {
   files.clear();
-  ours = *real_;
-  ours.zName = "lossy";
-  ours.szOsFile = static_cast<int>(sizeof(open_file)) + real_->szOsFile;
-  ours.pAppData = real_;
-  ours.pNext = nullptr;
+  REQUIRE(test::copy_real_vfs(ours, "lossy", sizeof(open_file)));
   ours.xOpen = open;
   ours.xDelete = remove;
   REQUIRE(sqlite3_vfs_register(&ours, 1) == SQLITE_OK);
 }
 
 lossy_disk::~lossy_disk() {
-  sqlite3_vfs_unregister(&ours);
-  sqlite3_vfs_register(real_, 1);
+  test::unregister_vfs(ours);
 }
 
 void lossy_disk::cut_power(const std::string& from, const std::string& to,

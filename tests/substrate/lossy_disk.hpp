@@ -24,9 +24,6 @@ public:
   /// (and of its WAL) as the database `to`. The connections go on.
   void cut_power(const std::string& from, const std::string& to, unsynced fate,
                  uint32_t seed) const;
-
-private:
-  sqlite3_vfs* real_;
 };
 
 } // namespace alkstore
