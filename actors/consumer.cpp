@@ -159,7 +159,7 @@ void consumer::begin(job x, millis limit) {
               take_back(claim);
             } else if (why == caf::sec::runtime_error) {
               give_up_handler(why);
-              died_at_work(claim, why);
+              died_at_work(claim);
             } else {
               conclude(claim, verdict::failed(sentence(system(), why)));
             }
@@ -177,22 +177,27 @@ void consumer::take_back(const claim_handle& claim) {
 // The requests that bounce off a dead handler may come before the message that
 // says that it ended: they must not start more jobs, at an attempt each.
 void consumer::give_up_handler(const caf::error& why) {
-  if (!reason_)
-    reason_ = why ? why : caf::make_error(caf::exit_reason::user_shutdown);
+  if (!reason_) // `failed` stands for a death at work
+    reason_ = !why ? caf::make_error(caf::exit_reason::user_shutdown)
+              : code_of(why) == errc::failed
+                ? caf::make_error(caf::sec::runtime_error,
+                                  sentence(system(), why))
+                : why;
   wind_up();
 }
 
 void consumer::fail_what_it_held() {
   auto held = running_;
   for (auto& [id, x] : held)
-    died_at_work(x.claim, reason_);
+    died_at_work(x.claim);
 }
 
 // A job has paid for it with an attempt, so this cannot go on for ever.
-void consumer::died_at_work(const claim_handle& claim, const caf::error& why) {
-  auto text = "the handler has ended: " + sentence(system(), why);
-  reason_ = make_error(errc::failed, text);
-  conclude(claim, verdict::failed(text));
+void consumer::died_at_work(const claim_handle& claim) {
+  if (code_of(reason_) != errc::failed)
+    reason_ = make_error(errc::failed, "the handler has ended: "
+                                         + sentence(system(), reason_));
+  conclude(claim, verdict::failed(sentence(system(), reason_)));
 }
 
 // -- ending jobs --------------------------------------------------------------

@@ -73,7 +73,7 @@ private:
   void take_back(const claim_handle& claim);
   void give_up_handler(const caf::error& why);
   void fail_what_it_held();
-  void died_at_work(const claim_handle& claim, const caf::error& why);
+  void died_at_work(const claim_handle& claim);
   void conclude(const claim_handle& claim, const verdict& x);
   void look_at_deadlines();
   void check_claim(run& x);

@@ -319,6 +319,30 @@ TEST_CASE(
   CHECK(t.events.count("started") == 1);
 }
 
+TEST_CASE("Each job that died with its handler says so once") {
+  consumer_fixture t;
+  t.enqueue_several(3, attempts(3, 1h));
+  caf::actor_addr handler;
+  auto worker = t.work(
+    [&](caf::actor_system& sys) {
+      auto made = attentive(t.events.sink())(sys);
+      handler = made.address();
+      return made;
+    },
+    3, 3);
+  t.events.wait_for("started", 3);
+  caf::anon_send_exit(caf::actor_cast<caf::actor>(handler),
+                      caf::exit_reason::kill);
+  CHECK(code_of(t.wait_end(worker)) == errc::failed);
+  auto left = t.ask<std::vector<job>>(t.reader, list_jobs{"q", 0, 100});
+  REQUIRE(left.size() == 3);
+  for (auto& x : left) {
+    CHECK(x.attempts == 1);
+    CHECK(x.last_error == left[0].last_error);
+    CHECK(x.last_error.rfind("the handler has ended: ") == 0);
+  }
+}
+
 TEST_CASE("A verdict that met a full disk is sent again until it counts") {
   faulty_disk disk;
   consumer_fixture t;

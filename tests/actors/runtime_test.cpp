@@ -298,6 +298,24 @@ TEST_CASE("Jobs that kill their handler become dead letters, and neither the "
   t.stop_it(node);
 }
 
+TEST_CASE(
+  "H69: a handler that ends by itself again and again ends the runtime, "
+  "whatever its reason") {
+  runtime_fixture t;
+  auto options = t.options();
+  options.restarts = {10ms, 20ms, 5, 60s};
+  auto short_lived = [](caf::actor_system& sys) {
+    auto made = spawn_mortal(sys);
+    port::send_error(made, make_error(errc::failed, "no work for me"));
+    return made;
+  };
+  options.queues.push_back({"q", short_lived, {}, 4, 4});
+  auto node = start(t.sys, options);
+  CHECK(code_of(t.wait_end(node)) == errc::failed);
+  CHECK(t.events.count("died") == 4);
+  CHECK(t.events.count("given up") == 1);
+}
+
 TEST_CASE("H71, H72, H75: after the writer's death callers have an error at "
           "once, everything runs again, and every timer once") {
   runtime_fixture t;
