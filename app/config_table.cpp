@@ -1,10 +1,9 @@
 #include "app/config_table.hpp"
 
+#include "app/json/nearest.hpp"
+
 #include <algorithm>
 #include <cctype>
-#include <numeric>
-#include <utility>
-#include <vector>
 
 namespace alkstore {
 
@@ -208,21 +207,6 @@ std::string folded(std::string_view name) {
   return out;
 }
 
-// Levenshtein's distance.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    auto diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      auto replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 const config_key* nearest(const config_section& section,
                           std::string_view name) {
   constexpr size_t longest_name = 40;
@@ -230,7 +214,7 @@ const config_key* nearest(const config_section& section,
   const config_key* found = nullptr;
   auto least = std::max<size_t>(1, wanted.size() / 3) + 1;
   for (auto& key : section.keys)
-    if (auto d = distance(wanted, key.name); d < least) {
+    if (auto d = edit_distance(wanted, key.name); d < least) {
       least = d;
       found = &key;
     }

@@ -1,12 +1,10 @@
 #include "app/log.hpp"
 
+#include "app/json/time_text.hpp"
 #include "substrate/clock.hpp"
 
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <ctime>
 #include <string_view>
 
 namespace alkstore {
@@ -20,20 +18,6 @@ constexpr std::string_view level_name(event::level x) {
     case event::level::error: return "error";
   }
   return "";
-}
-
-std::string utc(timestamp when) {
-  auto ms = when.time_since_epoch().count();
-  std::time_t seconds = ms / 1000;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  auto length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S",
-                              &parts);
-  std::array<char, 8> fraction{};
-  std::snprintf(fraction.data(), fraction.size(), ".%03dZ",
-                static_cast<int>(ms % 1000));
-  return std::string{text.data(), length} + fraction.data();
 }
 
 // A text may come from a handler or from a command's standard error: it must
@@ -56,7 +40,7 @@ std::string printable(std::string_view text) {
 } // namespace
 
 std::string log_line(const event& x, timestamp when) {
-  auto out = utc(when) + ' ' + std::string{level_name(x.severity)} + ' '
+  auto out = utc_text(when) + ' ' + std::string{level_name(x.severity)} + ' '
              + x.what + ' ' + printable(x.name);
   if (x.job != 0)
     out += " job=" + std::to_string(x.job);

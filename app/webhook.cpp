@@ -1,5 +1,7 @@
 #include "app/webhook.hpp"
 
+#include "app/json/base64.hpp"
+
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
@@ -15,28 +17,6 @@ namespace {
 
 const unsigned char* bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
-}
-
-std::string base64(std::string_view data) {
-  std::string out(4 * ((data.size() + 2) / 3) + 1, '\0'); // OpenSSL adds a NUL
-  out.resize(static_cast<size_t>(
-    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), bytes(data),
-                    static_cast<int>(data.size()))));
-  return out;
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  std::string out(text.size() / 4 * 3, '\0');
-  if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), bytes(text),
-                      static_cast<int>(text.size()))
-      != static_cast<int>(out.size()))
-    return std::nullopt;
-  if (!text.empty() && text.back() == '=')
-    out.resize(out.size() - (text[text.size() - 2] == '=' ? 2 : 1));
-  // OpenSSL is lenient about blanks and padding.
-  if (base64(out) != text)
-    return std::nullopt;
-  return out;
 }
 
 void check(bool worked) {
@@ -62,7 +42,7 @@ std::string sign(std::string_view key,
   unsigned char digest[EVP_MAX_MD_SIZE];
   size_t size = 0;
   check(EVP_MAC_final(context.get(), digest, &size, sizeof(digest)) == 1);
-  return base64({reinterpret_cast<char*>(digest), size});
+  return to_base64({reinterpret_cast<char*>(digest), size});
 }
 
 bool may_ask_for_time(int status) {

@@ -11,8 +11,9 @@ namespace {
 
 constexpr size_t longest = 40;
 
-// Letters to change, add or leave out (Levenshtein).
-size_t distance(std::string_view a, std::string_view b) {
+} // namespace
+
+size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
@@ -26,8 +27,6 @@ size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-} // namespace
-
 std::string did_you_mean(std::string_view wanted,
                          std::span<const std::string_view> known) {
   if (wanted.empty())
@@ -36,7 +35,7 @@ std::string did_you_mean(std::string_view wanted,
   auto least = std::max<size_t>(1, wanted.size() / 2) + 1;
   std::string_view found;
   for (auto name : known)
-    if (auto d = name.starts_with(wanted) ? 1 : distance(wanted, name);
+    if (auto d = name.starts_with(wanted) ? 1 : edit_distance(wanted, name);
         d < least) {
       least = d;
       found = name;
