@@ -15,7 +15,7 @@ namespace alkstore {
 
 namespace {
 
-const unsigned char* bytes(std::string_view text) {
+const unsigned char* unsigned_bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
@@ -36,9 +36,11 @@ std::string sign(std::string_view key,
   OSSL_PARAM parameters[] = {
     OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest_name, 0),
     OSSL_PARAM_construct_end()};
-  check(EVP_MAC_init(context.get(), bytes(key), key.size(), parameters) == 1);
+  check(EVP_MAC_init(context.get(), unsigned_bytes(key), key.size(), parameters)
+        == 1);
   for (auto piece : pieces)
-    check(EVP_MAC_update(context.get(), bytes(piece), piece.size()) == 1);
+    check(EVP_MAC_update(context.get(), unsigned_bytes(piece), piece.size())
+          == 1);
   unsigned char digest[EVP_MAX_MD_SIZE];
   size_t size = 0;
   check(EVP_MAC_final(context.get(), digest, &size, sizeof(digest)) == 1);

@@ -23,7 +23,8 @@ constexpr int max_burials = 500;
 // Above the highest priority, where the walk begins.
 constexpr int64_t above_all = 32;
 
-// The next priority below `last` that the queue has: one seek in the index.
+// The next priority below `last` that the queue has: one seek in the index. A
+// damaged index can answer one that is not below, and the walk would never end.
 std::optional<int64_t> next_priority(transaction& tx, const queue_name& queue,
                                      int64_t last) {
   auto row = tx.sql("SELECT priority FROM " ALKSTORE_QUEUED
@@ -31,7 +32,10 @@ std::optional<int64_t> next_priority(transaction& tx, const queue_name& queue,
                     " ORDER BY priority DESC LIMIT 1");
   if (!row.bind(queue.text(), last).step())
     return std::nullopt;
-  return row.integer(0);
+  auto found = row.integer(0);
+  if (found >= last)
+    throw failure{errc::corrupt, "the index of jobs is out of order"};
+  return found;
 }
 
 std::vector<job> due(transaction& tx, const queue_name& queue, int64_t priority,
@@ -91,6 +95,7 @@ void take(transaction& tx, std::span<job> found, std::string_view worker) {
     for (auto& x : rows)
       update.bind_at(++index, x.id);
     update.step();
+    tx.require_changed(rows.size());
     found = found.subspan(rows.size());
   }
 }

@@ -17,6 +17,7 @@ void bury(transaction& tx, int64_t id, std::string_view error) {
          " SELECT " DEAD_AND_LIVE_COLUMNS ", run_at, attempts, expires_at, ?2,"
          " ?3 FROM alkstore_jobs WHERE id = ?1",
          id, text, tx.now());
+  tx.require_changed(1);
   tx.run("DELETE FROM alkstore_jobs WHERE id = ?1", id);
 }
 
@@ -93,9 +94,10 @@ int remove_older(transaction& tx, timestamp until, int max) {
     while (rows.step())
       ids.push_back(rows.integer(0));
   }
+  int removed = 0;
   for (auto id : ids)
-    remove(tx, id);
-  return static_cast<int>(ids.size());
+    removed += remove(tx, id) ? 1 : 0;
+  return removed;
 }
 
 } // namespace alkstore::dead_letters

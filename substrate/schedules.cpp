@@ -88,6 +88,7 @@ void fire(transaction& tx, const schedule& due, millis interval,
     report.skipped.push_back({due.name, count - catch_up_cap});
   tx.run("UPDATE alkstore_schedules SET next_fire_at = ?2 WHERE name = ?1",
          due.name, step.next);
+  tx.require_changed(1);
 }
 
 } // namespace

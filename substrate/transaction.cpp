@@ -96,6 +96,11 @@ statement transaction::sql(const char* text) {
   return {db_, fresh};
 }
 
+void transaction::require_changed(size_t rows) const {
+  if (static_cast<size_t>(sqlite3_changes(db_)) != rows)
+    throw failure{errc::corrupt, "an index names rows that are not there"};
+}
+
 void transaction::check_schema() {
   if (!own_)
     return require_schema(stored_schema_version(db_));

@@ -54,6 +54,11 @@ public:
     return sqlite3_changes(db_);
   }
 
+  /// Refuses (errc::corrupt) unless the last statement changed so many rows: an
+  /// index has just named them, so it does not fit its table. Whoever walks an
+  /// index until it names no more would walk a damaged one for ever.
+  void require_changed(size_t rows) const;
+
   /// False once SQLite ended the transaction by itself, as after a full disk.
   bool is_open() const noexcept;
 

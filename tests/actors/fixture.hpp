@@ -22,6 +22,10 @@ using namespace std::chrono_literals;
 using testing::event_log;
 using testing::patience;
 
+inline millis since(steady_time start) {
+  return clock::system().steady_now() - start;
+}
+
 /// The configuration of a system that knows our messages.
 class test_config : public caf::actor_system_config {
 public:

@@ -84,10 +84,6 @@ constexpr auto steal =
   "UPDATE alkstore_locks SET owner = 'thief', token = token + 1,"
   " expires_at = expires_at + 1000000 WHERE name = '__alkstore_scheduler'";
 
-millis since(steady_time start) {
-  return clock::system().steady_now() - start;
-}
-
 } // namespace
 
 TEST_CASE("S5: the leader fires a due boundary into its queue, with the "

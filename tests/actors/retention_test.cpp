@@ -23,10 +23,6 @@ void bury_many(neighbour& db, int count, int hours) {
   });
 }
 
-millis since(steady_time start) {
-  return clock::system().steady_now() - start;
-}
-
 } // namespace
 
 TEST_CASE("H64: a great deal of old dead letters goes in pieces that hold up "

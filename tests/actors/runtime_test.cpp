@@ -46,10 +46,6 @@ struct runtime_fixture : system_fixture {
   }
 };
 
-millis since(steady_time start) {
-  return clock::system().steady_now() - start;
-}
-
 job_options retry_after(millis by) {
   job_options out;
   out.backoff_base = by;

@@ -48,7 +48,7 @@ outcome parse(const std::string& text) {
 }
 
 // The findings of what stands inside `alkstore {`, in lines counted from 1.
-std::string faults(const std::string& body) {
+std::string syntax_faults(const std::string& body) {
   return parse("alkstore {" + body + "\n}").findings;
 }
 
@@ -111,32 +111,33 @@ TEST_CASE("our keys outside of our block are refused") {
 }
 
 TEST_CASE("each fault of the syntax is one finding, and reading goes on") {
-  CHECK(faults("\n a = \"x\n b = 1")
+  CHECK(syntax_faults("\n a = \"x\n b = 1")
         == "2 alkstore.a: a text is not closed by `\"` before the end of its "
            "line\n");
-  CHECK(faults("\n a = \"\\q\"")
+  CHECK(syntax_faults("\n a = \"\\q\"")
         == "2 alkstore.a: a `\\` in a text is followed by n, r, t, \\ or \"\n");
-  CHECK(faults("\n a =\n 1\n b = ")
+  CHECK(syntax_faults("\n a =\n 1\n b = ")
         == "2 alkstore.a: its value has to stand on the same line\n"
            "4 alkstore.b: has no value\n");
-  CHECK(faults("\n a 1\n = 2\n b\n c = 1")
+  CHECK(syntax_faults("\n a 1\n = 2\n b\n c = 1")
         == "2 alkstore: `key = value` is expected here\n"
            "3 alkstore: `key = value` is expected here\n"
            "4 alkstore: `key = value` is expected here\n");
-  CHECK(faults("\n a = \"b\" c\n d = 1,, e = 2")
+  CHECK(syntax_faults("\n a = \"b\" c\n d = 1,, e = 2")
         == "2 alkstore: the value is followed by something else: after it "
            "comes a `,` or a new line\n"
            "3 alkstore: nothing stands before `,`\n");
-  CHECK(faults("\n a = [1 \"b\"\n \"c\"]")
+  CHECK(syntax_faults("\n a = [1 \"b\"\n \"c\"]")
         == "2 alkstore.a: `,` is missing before a list's next value\n"
            "3 alkstore.a: `,` is missing before a list's next value\n");
 }
 
 TEST_CASE("brackets that do not match are told with their lines") {
-  CHECK(faults("\n a = [\n { b = 1 ]\n c = 2")
+  CHECK(syntax_faults("\n a = [\n { b = 1 ]\n c = 2")
         == "3 alkstore.a[0]: `]` stands where the `{` of line 3 is not closed "
            "yet\n");
-  CHECK(faults("\n a = 1 ]\n b = 2") == "2 alkstore: `]` closes nothing\n");
+  CHECK(syntax_faults("\n a = 1 ]\n b = 2")
+        == "2 alkstore: `]` closes nothing\n");
   CHECK(parse("alkstore {\n a = [\n {").findings
         == "3 alkstore.a[0]: its `{` is never closed\n");
   CHECK(parse("caf {\n a = [\n").findings
@@ -150,7 +151,7 @@ TEST_CASE("what stands behind a broken value is not shown") {
         "secret = \"a\" S3NTINEL = 1", "secret = \"a\"S3NTINEL, S3NTINEL = 1",
         "secret =\n S3NTINEL = 1", "secret = [\"S3NTINEL\" S3NTINEL",
         "S3NTINEL", "\"S3NTINEL"})
-    CHECK(faults(std::string{"\n"} + line).find("S3NTINEL")
+    CHECK(syntax_faults(std::string{"\n"} + line).find("S3NTINEL")
           == std::string::npos);
 }
 

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto plenty = 20s;
+constexpr auto long_enough = 20s;
 const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 class fixed_clock : public clock {
@@ -45,7 +45,7 @@ std::future<http_outcome> post(http_client& client, http_request request) {
   return result;
 }
 
-http_outcome post_to(const std::string& url, millis timeout = plenty) {
+http_outcome post_to(const std::string& url, millis timeout = long_enough) {
   http_client client{private_targets::allowed};
   return post(client, {url, {}, "payload", timeout}).get();
 }
@@ -119,7 +119,7 @@ TEST_CASE("a request arrives as it was given, byte for byte") {
     post(client, {receiver.url() + "/in?q=1",
                   {{"Content-Type", "application/json"}, {"webhook-id", "7"}},
                   body,
-                  plenty})
+                  long_enough})
       .get();
   CHECK(outcome.status == 200);
   CHECK(outcome.error.empty());
@@ -141,9 +141,10 @@ TEST_CASE("an empty body and an empty header value are sent as such") {
     write_all(fd, ok);
   }};
   http_client client{private_targets::allowed};
-  CHECK(
-    post(client, {receiver.url(), {{"x-empty", ""}}, "", plenty}).get().status
-    == 200);
+  CHECK(post(client, {receiver.url(), {{"x-empty", ""}}, "", long_enough})
+          .get()
+          .status
+        == 200);
   auto request = seen.get_future().get();
   CHECK(contains(request, "POST / HTTP/1.1\r\n"));
   CHECK(contains(request, "Content-Length: 0\r\n"));
@@ -194,7 +195,7 @@ TEST_CASE("H77: one deadline holds against every way of being slow") {
   CHECK(outcome.error
         == "127.0.0.1:" + std::to_string(receiver.port())
              + ": timeout after 300 ms");
-  CHECK(closed.get_future().wait_for(plenty) == std::future_status::ready);
+  CHECK(closed.get_future().wait_for(long_enough) == std::future_status::ready);
 }
 
 TEST_CASE("a request without time left is not sent") {
@@ -276,7 +277,9 @@ TEST_CASE("H81: of several Retry-After headers the largest valid one counts") {
   auto asked = [&](const std::string& fields) {
     raw_server receiver{
       answer("HTTP/1.1 503 Busy\r\n" + fields + "Content-Length: 0\r\n\r\n")};
-    return post(client, {receiver.url(), {}, "", plenty}).get().retry_after;
+    return post(client, {receiver.url(), {}, "", long_enough})
+      .get()
+      .retry_after;
   };
   CHECK(asked("Retry-After: 120\r\n") == 120s);
   CHECK(asked("retry-after:120  \r\n") == 120s);
@@ -299,7 +302,7 @@ TEST_CASE("H82: with private targets refused nothing connects to one") {
         "[::ffff:127.0.0.1]", "0.0.0.0", "[::1]"}) {
     INFO(host);
     auto url = "http://" + host.append(":").append(port);
-    auto outcome = post(client, {url, {}, "payload", plenty}).get();
+    auto outcome = post(client, {url, {}, "payload", long_enough}).get();
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.error, "blocked target"));
   }
@@ -308,7 +311,7 @@ TEST_CASE("H82: with private targets refused nothing connects to one") {
   if (machine.empty())
     WARN("this machine's name leads to no private address");
   auto url = "http://" + machine + ":" + port;
-  auto outcome = post(client, {url, {}, "payload", plenty}).get();
+  auto outcome = post(client, {url, {}, "payload", long_enough}).get();
   CHECK((machine.empty()
          || contains(outcome.error,
                      "blocked target: " + machine + ":" + port + " is at ")));
@@ -425,29 +428,31 @@ TEST_CASE("H87: an error names the host and keeps every secret") {
   }
   SECTION("refused address") {
     http_client guarded{private_targets::refused};
-    CHECK(contains(error(guarded, "http", 1, plenty), "blocked target"));
+    CHECK(contains(error(guarded, "http", 1, long_enough), "blocked target"));
   }
   SECTION("nobody listens") {
     auto port = std::make_unique<raw_server>(await_close)->port();
-    CHECK(contains(error(client, "http", port, plenty), "Connection refused"));
+    CHECK(
+      contains(error(client, "http", port, long_enough), "Connection refused"));
   }
   SECTION("bad certificate") {
     self_signed own;
     listening<httplib::SSLServer> receiver{own.certificate(), own.key()};
-    CHECK(
-      contains(error(client, "https", receiver.port, plenty), "certificate"));
+    CHECK(contains(error(client, "https", receiver.port, long_enough),
+                   "certificate"));
   }
   SECTION("no TLS at all") {
     raw_server plain{[](int fd) { write_all(fd, ok); }};
-    CHECK(contains(error(client, "https", plain.port(), plenty), "SSL"));
+    CHECK(contains(error(client, "https", plain.port(), long_enough), "SSL"));
   }
   SECTION("no HTTP at all") {
     raw_server other{answer("220 mail.example ESMTP\r\n")};
-    CHECK(contains(error(client, "http", other.port(), plenty), "not HTTP"));
+    CHECK(
+      contains(error(client, "http", other.port(), long_enough), "not HTTP"));
   }
   SECTION("a connection that ends") {
     raw_server rude{[](int fd) { read_request(fd); }};
-    CHECK(contains(error(client, "http", rude.port(), plenty), "ended"));
+    CHECK(contains(error(client, "http", rude.port(), long_enough), "ended"));
   }
 }
 
@@ -456,7 +461,7 @@ TEST_CASE("H87: a URL or header that is refused is not repeated") {
   raw_server receiver{answer(ok)};
   for (std::string url : {"S3NTINEL", "http://u:S3NTINEL@a b/", "S3NTINEL://h/",
                           "http://S3NTINEL@:80:80/"}) {
-    auto outcome = post(client, {url, {}, "", plenty}).get();
+    auto outcome = post(client, {url, {}, "", long_enough}).get();
     CHECK(outcome.status == 0);
     CHECK_FALSE(contains(outcome.error, "S3NTINEL"));
   }
@@ -466,7 +471,8 @@ TEST_CASE("H87: a URL or header that is refused is not repeated") {
                                       {{"a", std::string("S3NTINEL\0", 9)}},
                                       {{"", "S3NTINEL"}}};
   for (auto& headers : bad) {
-    auto outcome = post(client, {receiver.url(), headers, "", plenty}).get();
+    auto outcome =
+      post(client, {receiver.url(), headers, "", long_enough}).get();
     CHECK(outcome.error == "a header's name or value is not valid");
   }
   CHECK(receiver.connections() == 0);
@@ -486,7 +492,8 @@ TEST_CASE("an answer longer than 64 KiB is not read to its end") {
   auto outcome = post_to(receiver.url());
   CHECK(outcome.status == 202);
   CHECK_FALSE(outcome.remote_ended);
-  CHECK(gave_up.get_future().wait_for(plenty) == std::future_status::ready);
+  CHECK(gave_up.get_future().wait_for(long_enough)
+        == std::future_status::ready);
 }
 
 TEST_CASE("a status counts though the receiver cuts its answer short") {
@@ -504,7 +511,8 @@ TEST_CASE("a receiver that ends the connection early is told from a timeout") {
   http_client client{private_targets::allowed};
   for (size_t size : {size_t{10}, size_t{16'000'000}}) {
     auto outcome =
-      post(client, {receiver.url(), {}, std::string(size, 'b'), plenty}).get();
+      post(client, {receiver.url(), {}, std::string(size, 'b'), long_enough})
+        .get();
     CHECK(outcome.status == 0);
     CHECK(outcome.remote_ended);
     CHECK(contains(outcome.error, "ended before the answer"));
@@ -519,14 +527,16 @@ TEST_CASE("a refusal that comes before the body was taken counts") {
   std::string body;
   body.resize(16'000'000, 'b');
   http_client client{private_targets::allowed};
-  CHECK(post(client, {receiver.url(), {}, body, plenty}).get().status == 413);
+  CHECK(post(client, {receiver.url(), {}, body, long_enough}).get().status
+        == 413);
 }
 
 TEST_CASE("a connection is kept for the next request") {
   raw_server receiver{answer(ok)};
   http_client client{private_targets::allowed};
   for (int i = 0; i < 20; ++i)
-    CHECK(post(client, {receiver.url(), {}, "b", plenty}).get().status == 200);
+    CHECK(post(client, {receiver.url(), {}, "b", long_enough}).get().status
+          == 200);
   CHECK(receiver.connections() == 1);
 }
 
@@ -537,7 +547,8 @@ TEST_CASE("a kept connection that the receiver has closed is replaced") {
   }};
   http_client client{private_targets::allowed};
   for (int i = 0; i < 5; ++i)
-    CHECK(post(client, {receiver.url(), {}, "b", plenty}).get().status == 200);
+    CHECK(post(client, {receiver.url(), {}, "b", long_enough}).get().status
+          == 200);
   CHECK(receiver.connections() == 5);
 }
 
@@ -556,7 +567,7 @@ TEST_CASE("many requests run at once") {
   http_client client{private_targets::allowed};
   std::vector<std::future<http_outcome>> outcomes(count);
   for (auto& outcome : outcomes)
-    outcome = post(client, {receiver.url(), {}, "b", plenty});
+    outcome = post(client, {receiver.url(), {}, "b", long_enough});
   for (auto& outcome : outcomes)
     CHECK(outcome.get().status == 200);
 }
@@ -582,11 +593,11 @@ TEST_CASE("a client that goes cancels what is in flight") {
   {
     http_client client{private_targets::allowed};
     for (int i = 0; i < count; ++i)
-      outcomes.push_back(post(client, {silent.url(), {}, "b", plenty}));
+      outcomes.push_back(post(client, {silent.url(), {}, "b", long_enough}));
     all_here.get_future().wait();
     // These may not even have been looked at.
     for (int i = 0; i < count; ++i)
-      outcomes.push_back(post(client, {silent.url(), {}, "b", plenty}));
+      outcomes.push_back(post(client, {silent.url(), {}, "b", long_enough}));
   }
   for (auto& outcome : outcomes) {
     REQUIRE(outcome.wait_for(0s) == std::future_status::ready);
@@ -598,8 +609,8 @@ TEST_CASE("an answer may lead to the next request") {
   raw_server receiver{answer(ok)};
   http_client client{private_targets::allowed};
   std::promise<http_outcome> second;
-  client.post({receiver.url(), {}, "b", plenty}, [&](http_outcome) {
-    client.post({receiver.url(), {}, "b", plenty},
+  client.post({receiver.url(), {}, "b", long_enough}, [&](http_outcome) {
+    client.post({receiver.url(), {}, "b", long_enough},
                 [&](http_outcome outcome) { second.set_value(outcome); });
   });
   CHECK(second.get_future().get().status == 200);

@@ -176,3 +176,15 @@ TEST_CASE("H60: a damaged page is corrupt, and nothing is made anew") {
         })
         == errc::corrupt);
 }
+
+TEST_CASE("H60: a change that misses a row which an index has named is "
+          "corrupt") {
+  store s;
+  transaction tx{s.db};
+  auto id = jobs::enqueue(tx, q, "x");
+  constexpr auto move = "UPDATE alkstore_jobs SET at = 0 WHERE id = ?1";
+  tx.run(move, id);
+  tx.require_changed(1);
+  tx.run(move, id + 1);
+  CHECK(error_of([&] { tx.require_changed(1); }) == errc::corrupt);
+}
