@@ -63,6 +63,7 @@ private:
   prepared prepare(const char* sql);
   void check(int rc);
   void run(prepared& stmt);
+  void change_one(prepared& stmt);
   void insert(std::string_view queue, std::string_view payload,
               std::string_view schedule, int64_t fire_at);
   static int on_wal_commit(void* self, sqlite3*, const char*, int pages);
