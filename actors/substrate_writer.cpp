@@ -6,6 +6,7 @@
 #include "actors/write_line.hpp"
 
 #include <random>
+#include <thread>
 
 namespace alkstore {
 
@@ -28,7 +29,9 @@ constexpr millis longest_sleep{5000};
 constexpr millis try_again{1000};
 
 // How another connection's commit is waited for: docs/wake-up.md.
-constexpr microseconds first_look{30};
+constexpr int looks_in_place = 10;
+constexpr microseconds pause_in_place{30};
+constexpr microseconds first_look{500};
 constexpr microseconds last_look{50'000};
 constexpr millis look_for{5000};
 
@@ -41,9 +44,11 @@ bool is_senders_own(const write_line::batch& ran, errc code) {
 
 class substrate_writer final : public writer_actor::base {
 public:
-  substrate_writer(caf::actor_config& cfg, writer_options options)
+  substrate_writer(caf::actor_config& cfg, writer_options options,
+                   placement where)
     : writer_actor::base(cfg),
       options_(std::move(options)),
+      may_sleep_(where == placement::detached),
       time_(*options_.time),
       gate_(options_.waiting),
       file_(options_) {
@@ -129,6 +134,7 @@ private:
   }
   outcome batch_failed(const caf::error& why);
   void after_commit();
+  void tell_leader();
   void sleep_until_claimable();
   void look_for_claims_at(timestamp when);
   void lock_is_busy();
@@ -145,6 +151,7 @@ private:
   void check();
 
   writer_options options_;
+  bool may_sleep_; ///< its thread is its own
   const alkstore::clock& time_;
 
   /// Used by the senders' threads, too: the bound on what waits, and whether a
@@ -361,14 +368,19 @@ substrate_writer::batch_failed(const caf::error& why) {
 
 void substrate_writer::after_commit() {
   standing_.hand_out(this);
-  if (std::exchange(seen_.scheduler_concerned, false) && leader_)
-    port::send(this, leader_, store_changed{});
+  tell_leader();
   sleep_until_claimable();
   try {
     file_.write_back();
   } catch (const failure& why) {
     write_failed(why);
   }
+}
+
+// After the commit: the leader's questions would compete with it.
+void substrate_writer::tell_leader() {
+  if (std::exchange(seen_.scheduler_concerned, false) && leader_)
+    port::send(this, leader_, store_changed{});
 }
 
 void substrate_writer::sleep_until_claimable() {
@@ -463,9 +475,7 @@ bool substrate_writer::see_others() {
   if (!file_.others_committed())
     return false;
   neighbour_seen_ = time_.steady_now();
-  standing_.touch_all();
-  if (leader_)
-    port::send(this, leader_, store_changed{});
+  look_for_everything();
   return true;
 }
 
@@ -473,13 +483,23 @@ void substrate_writer::look() {
   if (!file_.is_open() || tx_) // nobody can have committed since it began
     return;
   auto came = write_batch();
+  // Most likely the other is in the middle of its commit, which takes less time
+  // than a timer.
+  for (int i = 0; came == outcome::locked && i < looks_in_place; ++i) {
+    if (!may_sleep_)
+      break;
+    std::this_thread::sleep_for(pause_in_place);
+    came = write_batch();
+  }
   if (came == outcome::failed && file_.is_open())
     look_.set(this, try_again);
   if (came != outcome::locked)
     return;
   try {
-    if (see_others())
+    if (see_others()) {
+      tell_leader();
       return lock_is_busy(); // its flush does the rest
+    }
   } catch (const failure& why) {
     return write_failed(why);
   }
@@ -511,8 +531,8 @@ void substrate_writer::check() {
 writer_actor spawn_writer(caf::actor_system& sys, writer_options options,
                           placement where) {
   if (where == placement::pooled)
-    return sys.spawn<substrate_writer>(std::move(options));
-  return sys.spawn<substrate_writer, caf::detached>(std::move(options));
+    return sys.spawn<substrate_writer>(std::move(options), where);
+  return sys.spawn<substrate_writer, caf::detached>(std::move(options), where);
 }
 
 } // namespace alkstore
