@@ -2,6 +2,7 @@
 
 #include "actors/alarm.hpp"
 #include "actors/errors.hpp"
+#include "actors/fault_log.hpp"
 #include "actors/maintenance.hpp"
 #include "actors/stop_reply.hpp"
 
@@ -106,7 +107,7 @@ private:
   }
 
   void fault(const caf::error& why) {
-    tell(event::level::error, "store fault", sentence(system(), why));
+    fault_log_.add(sentence(system(), why));
     wake_.set(this, fault_pause);
   }
 
@@ -287,6 +288,7 @@ private:
   const alkstore::clock& time_;
   writer_actor writer_;
   reader_actor reader_;
+  fault_log fault_log_{name(), time_, options_.report};
 
   std::optional<lease> leading_;  ///< set while this node leads
   renewal_actor renewal_;         ///< null while standing by

@@ -1,6 +1,7 @@
 #include "actors/substrate_writer.hpp"
 
 #include "actors/alarm.hpp"
+#include "actors/fault_log.hpp"
 #include "actors/stop_reply.hpp"
 #include "actors/store_file.hpp"
 #include "actors/write_line.hpp"
@@ -162,6 +163,7 @@ private:
   store_file file_;                        ///< closed once it has ended
   alkstore::steady_time neighbour_seen_{}; ///< another connection's last commit
   int faults_ = 0;                         ///< of the disk, in a row
+  fault_log fault_log_{name(), time_, options_.report};
 
   write_line line_;
   std::optional<transaction> tx_; ///< open while a batch waits for more of it
@@ -408,7 +410,7 @@ void substrate_writer::lock_is_busy() {
 }
 
 void substrate_writer::write_failed(const failure& why) {
-  tell(event::level::error, "store fault", why.what());
+  fault_log_.add(why.what());
   switch (why.code()) {
     case errc::corrupt:
     case errc::schema_too_new:
