@@ -40,16 +40,27 @@ private:
     return pass_on<Reply>(std::move(x), &store_handles::reader);
   }
 
-  /// The handles are asked for each time, since a restart changes them.
+  /// The handles are asked for each time, since a restart changes them. Asked,
+  /// and not delegated to: CAF's network keeps a reference to whoever answers a
+  /// remote client, and a detached actor that is kept so hangs the system's
+  /// end.
   template <class Reply, class Message, class Handle>
   caf::result<Reply> pass_on(Message x, Handle store_handles::* whom) {
     auto promise = make_response_promise<Reply>();
+    auto refuse = [promise](const caf::error& why) mutable {
+      promise.deliver(why);
+    };
+    auto answer = [promise](Reply& x) mutable {
+      promise.deliver(std::move(x));
+    };
     port::ask(this, caf::infinite, runtime_, get_store{})
       .then(
-        [promise, whom, x = std::move(x)](const store_handles& there) mutable {
-          promise.delegate(there.*whom, std::move(x));
+        [this, answer, refuse, whom,
+         x = std::move(x)](const store_handles& there) mutable {
+          port::ask(this, caf::infinite, there.*whom, std::move(x))
+            .then(std::move(answer), std::move(refuse));
         },
-        [promise](const caf::error& why) mutable { promise.deliver(why); });
+        refuse);
     return promise;
   }
 

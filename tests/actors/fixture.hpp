@@ -11,6 +11,7 @@
 #include "tests/support/temp_dir.hpp"
 #include "tests/support/turned_clock.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -24,6 +25,12 @@ using testing::patience;
 
 inline millis since(steady_time start) {
   return clock::system().steady_now() - start;
+}
+
+/// For times: the machine may be busy.
+inline millis median(std::vector<millis> times) {
+  std::sort(times.begin(), times.end());
+  return times.at(times.size() / 2);
 }
 
 /// The configuration of a system that knows our messages.
