@@ -264,6 +264,16 @@ std::string text([[maybe_unused]] const Renderer& sys, const caf::error& err) {
   return out;
 }
 
+/// True if whoever was asked threw, or can never answer any more because it
+/// lost the request, as 1.x tells.
+inline bool receiver_failed(const caf::error& why) {
+#if PORT_CAF1
+  if (why == caf::sec::broken_promise)
+    return true;
+#endif
+  return why == caf::sec::runtime_error;
+}
+
 #if !PORT_CAF1
 /// The text of an error of ours: its code, then its sentence.
 template <class Enum>

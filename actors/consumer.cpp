@@ -157,7 +157,7 @@ void consumer::begin(job x, millis limit) {
             if (why == caf::sec::request_receiver_down) {
               give_up_handler(why);
               take_back(claim);
-            } else if (why == caf::sec::runtime_error) {
+            } else if (port::receiver_failed(why)) {
               give_up_handler(why);
               died_at_work(claim);
             } else {
