@@ -17,7 +17,7 @@ cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure
 rm -r "$build"
 apt-get remove -qy alkstore libalkstore-dev
-if [[ -e /usr/include/alkstore ]] || command -v alkstore-node; then
+if [[ -e /usr/include/alkstore || -e /usr/bin/alkstore-node ]]; then
   echo "something was left behind" >&2
   exit 1
 fi

@@ -44,7 +44,8 @@ struct hooks {
         file::pass<&io::xWrite>(x, data, size / 2, at);
       return rc;
     }
-    the_disk->written_ |= file::of(x).is_wal;
+    if (file::of(x).is_wal && !std::exchange(the_disk->written_, true))
+      the_disk->written_under_ = the_disk->locked_at_;
     return file::pass<&io::xWrite>(x, data, size, at);
   }
 

@@ -49,8 +49,9 @@ public:
   /// call, rolled back or not.
   std::vector<int64_t> take_touched() { return std::exchange(touched_, {}); }
 
-  /// The wall clock when the write lock was last taken.
-  timestamp locked_at() const { return locked_at_; }
+  /// The wall clock when the write lock was taken for what was written: one may
+  /// have been taken since, to empty the WAL.
+  timestamp locked_at() const { return written_under_; }
 
   int faults_so_far() const { return count_; }
 
@@ -65,6 +66,7 @@ private:
   std::set<int> dead_;
   std::vector<int64_t> touched_;
   timestamp locked_at_{};
+  timestamp written_under_{};
   bool written_ = false;
   int count_ = 0;
 };

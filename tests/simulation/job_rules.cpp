@@ -163,7 +163,9 @@ void oracle::judge_claim(const commit& x, int64_t id, const job_row* before,
   if (process_of(after.worker) != x.process && !x.outcome_unknown)
     broken(id, "was claimed for another process");
   if (!x.outcome_unknown && after.at != x.now + after.visibility)
-    broken(id, "has a deadline other than its visibility timeout");
+    broken(id, "has the deadline " + std::to_string(after.at)
+                 + ", but its claim began at " + std::to_string(x.now) + " for "
+                 + std::to_string(after.visibility));
   if (!before)
     return;
   auto handed_back = has_asked(wish::retry, id, before->claim_number)
