@@ -24,6 +24,7 @@ world::world(uint64_t seed, bool aloud)
     rules(path_, retention, here, notes),
     plans(here) {
   connection{path_, {}, process_clock{here, millis{0}}}; // makes the file
+  files.take_written(); // else the first step would be taken for a commit
   for (size_t i = 0; i < node_count; ++i)
     nodes_.push_back(std::make_unique<node>(*this, static_cast<int>(i) + 1));
 }
