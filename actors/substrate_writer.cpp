@@ -487,9 +487,8 @@ void substrate_writer::look() {
   auto came = write_batch();
   // Most likely the other is in the middle of its commit, which takes less time
   // than a timer.
-  for (int i = 0; came == outcome::locked && i < looks_in_place; ++i) {
-    if (!may_sleep_)
-      break;
+  auto left = may_sleep_ ? looks_in_place : 0;
+  for (; came == outcome::locked && left > 0; --left) {
     std::this_thread::sleep_for(pause_in_place);
     came = write_batch();
   }

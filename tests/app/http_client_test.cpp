@@ -190,7 +190,7 @@ TEST_CASE("H77: one deadline holds against every way of being slow") {
   auto took = std::chrono::steady_clock::now() - begin;
   timed_out.set_value();
   CHECK(took > 299ms);
-  CHECK(took < 3s); // 300 ms on a machine of its own
+  CHECK(took < 800ms);
   CHECK(outcome.status == 0);
   CHECK(outcome.error
         == "127.0.0.1:" + std::to_string(receiver.port())
