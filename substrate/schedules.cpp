@@ -68,8 +68,15 @@ std::vector<due_schedule> next_due(transaction& tx) {
                      " WHERE paused = 0 AND next_fire_at <= ?1"
                      " ORDER BY next_fire_at LIMIT 16");
   rows.bind(tx.now());
-  while (rows.step())
+  while (rows.step()) {
     out.push_back({read_schedule(rows), millis{rows.integer(11)}});
+    auto& due = out.back();
+    // Nobody registers such a one, and the grid's arithmetic needs both.
+    if (due.interval <= millis{0} || due.what.next_fire_at < timestamp{})
+      throw failure{errc::corrupt,
+                    "schedule " + due.what.name
+                      + ": its interval or its next boundary is damaged"};
+  }
   return out;
 }
 

@@ -188,3 +188,20 @@ TEST_CASE("H60: a change that misses a row which an index has named is "
   tx.run(move, id + 1);
   CHECK(error_of([&] { tx.require_changed(1); }) == errc::corrupt);
 }
+
+TEST_CASE("H60: a schedule whose interval or boundary is damaged is corrupt") {
+  store s;
+  transaction tx{s.db};
+  auto held = leases::acquire(tx, leases::scheduler, "me", 1min);
+  REQUIRE(held);
+  schedules::add(tx, {"s", "@every 1m", "q", "p", {}});
+  for (auto damage : {"interval_ms = 0, next_fire_at = 0",
+                      "interval_ms = -5536, next_fire_at = 0",
+                      "interval_ms = 60000, next_fire_at = -1"}) {
+    auto text = std::string{"UPDATE alkstore_schedules SET "} + damage;
+    REQUIRE(sqlite3_exec(s.db.handle(), text.c_str(), nullptr, nullptr, nullptr)
+            == SQLITE_OK);
+    CHECK(error_of([&] { schedules::tick(tx, *held); }) == errc::corrupt);
+  }
+  CHECK(jobs::stats(tx).empty());
+}
