@@ -52,7 +52,11 @@ public:
   place(admission& gate, admission::weight x) : gate_(&gate), weight_(x) {}
   place(place&& other) noexcept
     : gate_(std::exchange(other.gate_, nullptr)), weight_(other.weight_) {}
-  place& operator=(place&&) = delete;
+  place& operator=(place&& other) noexcept {
+    std::swap(gate_, other.gate_);
+    std::swap(weight_, other.weight_);
+    return *this;
+  }
   ~place() { give_back(); }
 
   void give_back() noexcept {

@@ -10,11 +10,11 @@
 namespace alkstore {
 
 /// What the writer gathers into a batch: run inside the batch's transaction,
-/// answered once that is on disk.
+/// answered once that is on disk. Its place in line is given back before the
+/// answer: whoever has that finds room for the next.
 class operation {
 public:
-  operation(place in_line, bool alone, steady_time since)
-    : in_line_(std::move(in_line)), alone_(alone), since_(since) {}
+  operation(bool alone, steady_time since) : alone_(alone), since_(since) {}
   operation(const operation&) = delete;
   operation& operator=(const operation&) = delete;
   virtual ~operation() = default;
@@ -28,18 +28,16 @@ public:
   /// Tells the sender why not.
   virtual void refuse(const caf::error& why) = 0;
 
+  /// How many requests it holds.
+  virtual size_t size() const noexcept { return 1; }
+
   /// True if it shares its transaction with nothing.
   bool alone() const noexcept { return alone_; }
 
   /// When it arrived.
   steady_time since() const noexcept { return since_; }
 
-protected:
-  /// To be called before the answer: whoever has it finds room for the next.
-  void leave_line() noexcept { in_line_.give_back(); }
-
 private:
-  place in_line_;
   bool alone_;
   steady_time since_;
 };
@@ -54,27 +52,29 @@ public:
 
   operation_of(Message message, caf::typed_response_promise<reply> promise,
                place in_line, bool alone, steady_time since)
-    : operation(std::move(in_line), alone, since),
+    : operation(alone, since),
       message_(std::move(message)),
-      promise_(std::move(promise)) {}
+      promise_(std::move(promise)),
+      in_line_(std::move(in_line)) {}
 
   void run(transaction& tx, effects& seen) override {
     reply_.emplace(run_in(tx, message_, seen));
   }
 
   void answer() override {
-    leave_line();
+    in_line_.give_back();
     promise_.deliver(std::move(*reply_));
   }
 
   void refuse(const caf::error& why) override {
-    leave_line();
+    in_line_.give_back();
     promise_.deliver(why);
   }
 
 private:
   Message message_;
   caf::typed_response_promise<reply> promise_;
+  place in_line_;
   std::optional<reply> reply_;
 };
 

@@ -5,6 +5,7 @@
 #include "substrate/dedupe.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace alkstore {
 
@@ -13,14 +14,6 @@ namespace {
 // Rows that one piece of maintenance touches at most, so that its transaction
 // stays short.
 constexpr int maintenance_rows = 500;
-
-int64_t put(transaction& tx, const queue_name& queue,
-            const std::string& payload, const job_options& options,
-            effects& seen) {
-  auto id = jobs::enqueue(tx, queue, payload, options);
-  seen.standing.touch(queue.text());
-  return id;
-}
 
 // The answer of who did not get a lease: token 0.
 lease not_taken(std::string_view name) {
@@ -43,10 +36,40 @@ void settle_one(transaction& tx, const settlement& x, effects& seen) {
       auto outbox = queue_name::outbox(x.outbox);
       jobs::check_payload(tx, x.payload);
       claims::ack(tx, x.claim);
-      put(tx, outbox, x.payload, {}, seen);
+      jobs::enqueue(tx, outbox, x.payload);
+      seen.standing.touch(outbox.text());
       return;
     }
   }
+}
+
+// What came of it; a fault of the store, which ends the batch, is thrown.
+errc try_to_settle(transaction& tx, const settlement& x, effects& seen) {
+  try {
+    settle_one(tx, x, seen);
+    return {};
+  } catch (const failure& why) {
+    // These come before any change.
+    if (why.code() != errc::claim_lost
+        && why.code() != errc::payload_too_large
+        && why.code() != errc::invalid_argument)
+      throw;
+    return why.code();
+  }
+}
+
+// How many of the first are acks of jobs whose ids follow one another, under
+// the same claim number: what claims::ack_neighbours takes.
+int64_t neighbouring_acks(std::span<const settlement> settlements) {
+  int64_t n = 0;
+  auto& first = settlements.front().claim;
+  for (auto& x : settlements) {
+    if (x.what != settlement::action::ack || x.claim.job != first.job + n
+        || x.claim.number != first.number)
+      break;
+    ++n;
+  }
+  return n;
 }
 
 void require_leadership(transaction& tx, const lease& held) {
@@ -60,29 +83,20 @@ void require_leadership(transaction& tx, const lease& held) {
 
 // -- jobs ---------------------------------------------------------------------
 
-int64_t run_in(transaction& tx, const enqueue& x, effects& seen) {
-  return put(tx, queue_name::plain(x.queue), x.payload, x.options, seen);
-}
-
 std::vector<int64_t> run_in(transaction& tx, const enqueue_many& x,
                             effects& seen) {
   std::vector<queue_name> queues;
   queues.reserve(x.jobs.size());
-  for (auto& one : x.jobs) { // refuse before the first is written
-    queues.push_back(queue_name::plain(one.queue));
-    jobs::check(one.options);
-    jobs::check_payload(tx, one.payload);
+  std::vector<jobs::new_job> wanted;
+  wanted.reserve(x.jobs.size());
+  for (auto& one : x.jobs) {
+    auto& queue = queues.emplace_back(queue_name::plain(one.queue));
+    wanted.push_back({queue, one.payload, one.options});
   }
-  std::vector<int64_t> ids;
-  ids.reserve(x.jobs.size());
-  for (size_t i = 0; i < queues.size(); ++i)
-    ids.push_back(
-      put(tx, queues[i], x.jobs[i].payload, x.jobs[i].options, seen));
+  auto ids = jobs::enqueue(tx, wanted);
+  for (auto& queue : queues)
+    seen.standing.touch(queue.text());
   return ids;
-}
-
-int64_t run_in(transaction& tx, const outbox_enqueue& x, effects& seen) {
-  return put(tx, queue_name::outbox(x.outbox), x.payload, x.options, seen);
 }
 
 std::vector<job> run_in(transaction& tx, const claim_jobs& x, effects& seen) {
@@ -180,17 +194,15 @@ completed run_in(transaction& tx, const transact_request& x, effects& seen) {
 
 settled run_in(transaction& tx, const settle& x, effects& seen) {
   settled out;
-  for (auto& one : x.claims) {
-    try {
-      settle_one(tx, one, seen);
-      out.results.push_back(errc{});
-    } catch (const failure& why) {
-      // These come before any change; a fault of the store ends the batch.
-      if (why.code() != errc::claim_lost
-          && why.code() != errc::payload_too_large
-          && why.code() != errc::invalid_argument)
-        throw;
-      out.results.push_back(why.code());
+  out.results.reserve(x.claims.size());
+  for (auto rest = std::span{x.claims}; !rest.empty();) {
+    auto acks = neighbouring_acks(rest);
+    if (acks > 1 && claims::ack_neighbours(tx, rest.front().claim, acks)) {
+      out.results.insert(out.results.end(), static_cast<size_t>(acks), errc{});
+      rest = rest.subspan(static_cast<size_t>(acks));
+    } else {
+      out.results.push_back(try_to_settle(tx, rest.front(), seen));
+      rest = rest.subspan(1);
     }
   }
   auto unstarted = std::any_of(x.claims.begin(), x.claims.end(), [](auto& one) {

@@ -13,13 +13,11 @@ struct effects {
   bool scheduler_concerned = false; ///< a boundary or the lease may be new
 };
 
-// One overload a message. Each throws a failure before it changes anything, or
+// One overload a message; enqueue and outbox_enqueue are in enqueue_group.hpp. Each throws a failure before it changes anything, or
 // changes all that it has to.
 
-int64_t run_in(transaction& tx, const enqueue& x, effects& seen);
 std::vector<int64_t> run_in(transaction& tx, const enqueue_many& x,
                             effects& seen);
-int64_t run_in(transaction& tx, const outbox_enqueue& x, effects& seen);
 std::vector<job> run_in(transaction& tx, const claim_jobs& x, effects& seen);
 completed run_in(transaction& tx, const ack& x, effects& seen);
 completed run_in(transaction& tx, const retry& x, effects& seen);

@@ -102,8 +102,19 @@ private:
   answer_to<Message> accept(Message& x, bool alone = false) {
     if (auto op = make_operation(x, alone))
       line_.push_back(std::move(op));
-    if (!flush_.is_set())
-      flush_.set_now(this);
+    flush_soon();
+    return {};
+  }
+
+  /// The same; enqueues share one.
+  template <class Message>
+  caf::delegated<int64_t> accept_enqueue(Message& x) {
+    auto promise = make_response_promise<int64_t>();
+    place in_line{gate_, admission::of_message(x)};
+    if (!refused(promise))
+      line_.last_group(time_.steady_now())
+        .add(std::move(x), std::move(promise), std::move(in_line));
+    flush_soon();
     return {};
   }
 
@@ -113,18 +124,28 @@ private:
     auto promise =
       make_response_promise<typename operation_of<Message>::reply>();
     place in_line{gate_, admission::of_message(x)};
-    if (closing_) {
-      promise.deliver(make_error(errc::shutting_down, "the store is closing"));
+    if (refused(promise))
       return nullptr;
-    }
     return std::make_unique<operation_of<Message>>(
       std::move(x), std::move(promise), std::move(in_line), alone,
       time_.steady_now());
   }
 
+  /// True if the store is closing, and answers so.
+  template <class Promise>
+  bool refused(Promise& promise) {
+    if (closing_)
+      promise.deliver(make_error(errc::shutting_down, "the store is closing"));
+    return static_cast<bool>(closing_);
+  }
+
   // -- writing ----------------------------------------------------------------
 
   caf::result<completed> take(const grant& x);
+  void flush_soon() {
+    if (!flush_.is_set())
+      flush_.set_now(this);
+  }
   void flush();
   outcome write_batch();
   outcome run_line();
@@ -186,9 +207,9 @@ private:
 substrate_writer::behavior_type substrate_writer::make_behavior() {
   check_.set(this, file_check_period);
   return {
-    [this](alkstore::enqueue& x) { return accept(x); },
+    [this](alkstore::enqueue& x) { return accept_enqueue(x); },
     [this](enqueue_many& x) { return accept(x); },
-    [this](outbox_enqueue& x) { return accept(x); },
+    [this](outbox_enqueue& x) { return accept_enqueue(x); },
     [this](claim_jobs& x) { return accept(x); },
     [this](ack& x) { return accept(x); },
     [this](retry& x) { return accept(x); },
@@ -279,8 +300,7 @@ caf::result<completed> substrate_writer::take(const grant& x) {
               [this](const caf::actor_addr& who, const caf::error&) {
                 standing_.drop(who);
               });
-  if (!flush_.is_set())
-    flush_.set_now(this);
+  flush_soon();
   return completed{};
 }
 
@@ -291,7 +311,7 @@ void substrate_writer::flush() {
       // Several senders are at work: what they have sent meanwhile, or send
       // next, shares the transaction. Nobody else must want the lock.
       auto alone = time_.steady_now() - neighbour_seen_ >= neighbour_memory;
-      if (!waited && alone && line_.empty() && ran_.size() > 1)
+      if (!waited && alone && line_.empty() && write_line::size_of(ran_) > 1)
         return flush_.set_now(this);
       end_batch();
     }
@@ -363,8 +383,8 @@ substrate_writer::batch_failed(const caf::error& why) {
   standing_.take_back();
   if (!is_senders_own(ran, code_of(why)))
     write_failed({code_of(why), sentence(system(), why)});
-  else if (standing_.wants_claims() && !flush_.is_set())
-    flush_.set_now(this);
+  else if (standing_.wants_claims())
+    flush_soon();
   return outcome::failed;
 }
 

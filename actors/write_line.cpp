@@ -26,17 +26,39 @@ bool run_one(transaction& tx, effects& seen, operation& op) {
 
 } // namespace
 
+enqueue_group& write_line::last_group(steady_time now) {
+  auto last = waiting_.empty()
+                ? nullptr
+                : dynamic_cast<enqueue_group*>(waiting_.back().get());
+  if (last && !last->is_full())
+    return *last;
+  auto fresh = std::make_unique<enqueue_group>(now);
+  auto& out = *fresh;
+  push_back(std::move(fresh));
+  return out;
+}
+
+size_t write_line::size_of(const batch& x) {
+  size_t out = 0;
+  for (auto& op : x)
+    out += op->size();
+  return out;
+}
+
 void write_line::run_batch(transaction& tx, effects& seen, batch& ran) {
   auto end = tx.time().steady_now() + most_time;
+  auto operations = size_of(ran);
   auto fits = [&] {
     return ran.empty()
            || (!ran.back()->alone() && !waiting_.front()->alone()
-               && ran.size() < most_operations && tx.time().steady_now() < end);
+               && operations < most_operations && tx.time().steady_now() < end);
   };
   while (!waiting_.empty() && fits()) {
     ran.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
-    if (!run_one(tx, seen, *ran.back()))
+    if (run_one(tx, seen, *ran.back()))
+      operations += ran.back()->size();
+    else
       ran.pop_back();
   }
 }

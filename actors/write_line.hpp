@@ -1,7 +1,7 @@
 // What waits for the writer, and how a batch of it becomes one transaction.
 #pragma once
 
-#include "actors/operation.hpp"
+#include "actors/enqueue_group.hpp"
 
 #include <deque>
 #include <memory>
@@ -19,6 +19,10 @@ public:
   void push_front(std::unique_ptr<operation> x) {
     waiting_.push_front(std::move(x));
   }
+  /// The group at the end of the line, which the next enqueue joins; a new one
+  /// if there is none, or it is full.
+  enqueue_group& last_group(steady_time now);
+
   bool empty() const noexcept { return waiting_.empty(); }
 
   /// Runs the next batch inside `tx`: one operation that wants to be alone, or
@@ -31,6 +35,9 @@ public:
   void refuse_older(steady_time then, const caf::error& why);
 
   void refuse_all(const caf::error& why);
+
+  /// How many requests the operations hold.
+  static size_t size_of(const batch& x);
 
 private:
   batch waiting_;

@@ -64,19 +64,14 @@ std::string_view cause_of_death(const job& found, timestamp now) {
   return {};
 }
 
-// Rows that are marked as claimed by one statement: with so many it costs a
-// seventh less than with one each, with a few it gains nothing.
-constexpr size_t rows_at_once = 16;
-
-#define ALKSTORE_TAKE                                                          \
-  "UPDATE alkstore_jobs SET claimed = 1, at = ?1 + visibility_ms,"             \
-  " claim_number = claim_number + 1, attempts = attempts + 1, worker = ?2"     \
-  " WHERE id "
-
-constexpr auto take_one = ALKSTORE_TAKE "= ?3";
-constexpr auto take_many = ALKSTORE_TAKE
-  "IN (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
-  " ?18)";
+// How many of the first have ids that follow one another. Neighbours are changed
+// by one statement, which costs a quarter less (a claim) or half (an ack).
+size_t neighbours(std::span<const job> found) {
+  size_t n = 1;
+  while (n < found.size() && found[n].id == found[n - 1].id + 1)
+    ++n;
+  return n;
+}
 
 void take(transaction& tx, std::span<job> found, std::string_view worker) {
   for (auto& x : found) {
@@ -87,16 +82,13 @@ void take(transaction& tx, std::span<job> found, std::string_view worker) {
     x.claim.deadline = tx.now() + x.visibility_timeout;
   }
   while (!found.empty()) {
-    auto many = found.size() >= rows_at_once;
-    auto rows = found.first(many ? rows_at_once : 1);
-    auto update = tx.sql(many ? take_many : take_one);
-    update.bind(tx.now(), worker);
-    int index = 2;
-    for (auto& x : rows)
-      update.bind_at(++index, x.id);
-    update.step();
-    tx.require_changed(rows.size());
-    found = found.subspan(rows.size());
+    auto some = found.first(neighbours(found));
+    tx.run("UPDATE alkstore_jobs SET claimed = 1, at = ?1 + visibility_ms,"
+           " claim_number = claim_number + 1, attempts = attempts + 1,"
+           " worker = ?2 WHERE id BETWEEN ?3 AND ?4",
+           tx.now(), worker, some.front().id, some.back().id);
+    tx.require_changed(some.size());
+    found = found.subspan(some.size());
   }
 }
 
@@ -171,6 +163,25 @@ void ack(transaction& tx, const claim_handle& handle) {
     tx.run("DELETE FROM alkstore_jobs WHERE id = ?1", handle.job);
   }
   tx.run("DELETE FROM alkstore_payloads WHERE job_id = ?1", handle.job);
+}
+
+bool ack_neighbours(transaction& tx, const claim_handle& first, int64_t count) {
+  auto last = first.job + count - 1;
+  {
+    auto held = tx.sql(
+      "SELECT count(*) FROM alkstore_jobs WHERE id BETWEEN ?1 AND ?2"
+      " AND claim_number = ?3 AND claimed = 1 AND at > ?4"
+      " AND dedupe_key IS NULL");
+    held.bind(first.job, last, first.number, tx.now()).step();
+    if (held.integer(0) != count)
+      return false;
+  }
+  tx.run("DELETE FROM alkstore_jobs WHERE id BETWEEN ?1 AND ?2", first.job,
+         last);
+  tx.require_changed(static_cast<size_t>(count));
+  for (auto id = first.job; id <= last; ++id)
+    tx.run("DELETE FROM alkstore_payloads WHERE job_id = ?1", id);
+  return true;
 }
 
 void retry(transaction& tx, const claim_handle& handle, std::string_view error,

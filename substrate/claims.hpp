@@ -31,6 +31,11 @@ inline std::vector<job> claim(transaction& tx, const queue_name& queue,
 /// Done: deletes the job. One with a dedupe key leaves its mark behind.
 void ack(transaction& tx, const claim_handle& handle);
 
+/// Done with `count` jobs whose ids follow one another, from `first` on, under
+/// the same claim number: false, and nothing has happened, unless each is held
+/// and has no key. Internal: half of the cost.
+bool ack_neighbours(transaction& tx, const claim_handle& first, int64_t count);
+
 /// Failed this time: waits for the backoff, or for `delay` (>= 0) if given.
 /// Without an attempt left it becomes a dead letter with `error`, past its
 /// expiry one with `expired`.

@@ -6,6 +6,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -42,23 +43,90 @@ void check_span(const char* name, const std::optional<millis>& span,
            + " ms to 1000 years");
 }
 
-std::array<char, 16> new_stable_id() {
-  std::array<char, 16> bytes;
-  for (size_t have = 0; have < bytes.size();) {
-    auto got = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
+void fill_with_random(std::span<char> bytes) {
+  while (!bytes.empty()) {
+    auto got = ::getrandom(bytes.data(), bytes.size(), 0);
     if (got > 0)
-      have += static_cast<size_t>(got);
+      bytes = bytes.subspan(static_cast<size_t>(got));
     else if (errno != EINTR)
       throw failure{errc::io_error,
                     std::string{"no random bytes: "} + std::strerror(errno)};
   }
-  return bytes;
 }
 
 timestamp start_of(const job_options& options, timestamp now) {
   if (options.run_at)
     return *options.run_at;
   return now + options.delay.value_or(millis{0});
+}
+
+// Rows that one statement inserts (measured, instructions a job: one row 24,800,
+// four 15,100, sixteen 10,800, thirty-two 10,100).
+constexpr size_t rows_at_once = 16;
+
+/// The texts of an INSERT of one row to rows_at_once. They stay where they are:
+/// a kept statement is found by its text's address.
+class insert_texts {
+public:
+  insert_texts(const std::string& insert, const std::string& row) {
+    auto text = insert + " VALUES" + row;
+    for (auto& x : texts_) {
+      x = text;
+      text += ", " + row;
+    }
+  }
+  const char* of(size_t rows) const { return texts_[rows - 1].c_str(); }
+
+private:
+  std::array<std::string, rows_at_once> texts_;
+};
+
+void insert_jobs(transaction& tx, std::span<const new_job> some) {
+  static const insert_texts texts{
+    "INSERT INTO alkstore_jobs(queue, priority, at, run_at, claimed,"
+    " claim_number, attempts, max_attempts, visibility_ms, backoff_ms,"
+    " enqueued_at, expires_at, stable_id, dedupe_key, schedule, fire_at)",
+    "(?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+  constexpr size_t id_bytes = 16;
+  std::array<char, rows_at_once * id_bytes> random;
+  fill_with_random(std::span{random}.first(some.size() * id_bytes));
+  auto stable_id = random.data();
+  auto now = tx.now();
+  auto row = tx.sql(texts.of(some.size()));
+  for (auto& x : some) {
+    auto& derived = x.queue.is_outbox() ? outbox_queue : plain_queue;
+    auto& options = x.options;
+    auto start = start_of(options, now);
+    std::optional<timestamp> expires_at;
+    if (options.expires_in)
+      expires_at = now + *options.expires_in;
+    std::optional<blob> key;
+    if (options.dedupe_key)
+      key = blob{*options.dedupe_key};
+    std::optional<std::string_view> schedule;
+    std::optional<timestamp> fire_at;
+    if (x.origin) {
+      schedule = x.origin->schedule;
+      fire_at = x.origin->fire_at;
+    }
+    row.bind_next(
+      x.queue.text(), options.priority.value_or(0), start, start,
+      options.max_attempts.value_or(derived.max_attempts),
+      options.visibility_timeout.value_or(derived.visibility_timeout),
+      options.backoff_base.value_or(derived.backoff_base), now, expires_at,
+      blob{{stable_id, id_bytes}}, key, schedule, fire_at);
+    stable_id += id_bytes;
+  }
+  row.step();
+}
+
+void insert_payloads(transaction& tx, std::span<const new_job> some,
+                     int64_t id) {
+  static const insert_texts texts{"INSERT INTO alkstore_payloads", "(?, ?)"};
+  auto row = tx.sql(texts.of(some.size()));
+  for (auto& x : some)
+    row.bind_next(id++, blob{x.payload});
+  row.step();
 }
 
 } // namespace
@@ -97,46 +165,52 @@ void check_payload(const transaction& tx, std::string_view payload) {
 
 int64_t enqueue(transaction& tx, const queue_name& queue,
                 std::string_view payload, const job_options& options) {
-  check(options);
-  check_payload(tx, payload);
-  if (options.dedupe_key)
-    if (auto holder = dedupe::holder(tx, queue.text(), *options.dedupe_key))
-      return *holder;
-  return insert(tx, queue, payload, options);
+  new_job one{queue, payload, options};
+  return enqueue(tx, {&one, 1}).front();
 }
 
-int64_t insert(transaction& tx, const queue_name& queue,
-               std::string_view payload, const job_options& options,
-               const std::optional<firing_origin>& origin) {
-  auto now = tx.now();
-  auto start = start_of(options, now);
-  auto& derived = queue.is_outbox() ? outbox_queue : plain_queue;
-  std::optional<timestamp> expires_at;
-  if (options.expires_in)
-    expires_at = now + *options.expires_in;
-  auto stable_id = new_stable_id();
-  std::optional<blob> key;
-  if (options.dedupe_key)
-    key = blob{*options.dedupe_key};
-  std::optional<std::string_view> schedule;
-  std::optional<timestamp> fire_at;
-  if (origin) {
-    schedule = origin->schedule;
-    fire_at = origin->fire_at;
+std::vector<int64_t> enqueue(transaction& tx, std::span<const new_job> wanted) {
+  for (auto& x : wanted) { // refuse before the first is written
+    check(x.options);
+    check_payload(tx, x.payload);
   }
-  tx.run("INSERT INTO alkstore_jobs(queue, priority, at, run_at, claimed,"
-         " claim_number, attempts, max_attempts, visibility_ms, backoff_ms,"
-         " enqueued_at, expires_at, stable_id, dedupe_key, schedule, fire_at)"
-         " VALUES(?1, ?2, ?3, ?3, 0, 0, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-         " ?12)",
-         queue.text(), options.priority.value_or(0), start,
-         options.max_attempts.value_or(derived.max_attempts),
-         options.visibility_timeout.value_or(derived.visibility_timeout),
-         options.backoff_base.value_or(derived.backoff_base), now, expires_at,
-         blob{{stable_id.data(), stable_id.size()}}, key, schedule, fire_at);
-  auto id = sqlite3_last_insert_rowid(tx.handle());
-  tx.run("INSERT INTO alkstore_payloads VALUES(?1, ?2)", id, blob{payload});
-  return id;
+  std::vector<int64_t> ids;
+  ids.reserve(wanted.size());
+  auto keyed = [](const new_job& x) { return x.options.dedupe_key.has_value(); };
+  while (!wanted.empty()) {
+    auto& first = wanted.front();
+    if (keyed(first))
+      if (auto holder = dedupe::holder(tx, first.queue.text(),
+                                       *first.options.dedupe_key)) {
+        ids.push_back(*holder);
+        wanted = wanted.subspan(1);
+        continue;
+      }
+    // A key is looked for once those before it are there.
+    auto next = std::find_if(wanted.begin() + 1, wanted.end(), keyed);
+    auto some = wanted.first(static_cast<size_t>(next - wanted.begin()));
+    auto stored = insert(tx, some);
+    ids.insert(ids.end(), stored.begin(), stored.end());
+    wanted = wanted.subspan(some.size());
+  }
+  return ids;
+}
+
+std::vector<int64_t> insert(transaction& tx, std::span<const new_job> wanted) {
+  std::vector<int64_t> ids;
+  ids.reserve(wanted.size());
+  while (!wanted.empty()) {
+    auto some = wanted.first(std::min(wanted.size(), rows_at_once));
+    insert_jobs(tx, some);
+    // One statement's ids follow one another: nobody else can take one.
+    auto last = sqlite3_last_insert_rowid(tx.handle());
+    auto first = last - static_cast<int64_t>(some.size()) + 1;
+    insert_payloads(tx, some, first);
+    for (auto id = first; id <= last; ++id)
+      ids.push_back(id);
+    wanted = wanted.subspan(some.size());
+  }
+  return ids;
 }
 
 job get(transaction& tx, int64_t id) {

@@ -2,6 +2,9 @@
 
 #include "substrate/spec.hpp"
 
+#include <algorithm>
+#include <span>
+
 #define SCHEDULE_COLUMNS                                                       \
   "name, spec, queue, payload, priority, expires_in_ms, max_attempts, "        \
   "visibility_ms, backoff_ms, next_fire_at, paused"
@@ -56,6 +59,8 @@ millis check(transaction& tx, const schedule_request& wanted) {
 struct due_schedule {
   schedule what;
   millis interval;
+  int64_t count = 0; ///< boundaries that have passed, one at least
+  timestamp next{};  ///< the first that has not
 };
 
 // Some at once, which costs less than a search for each; few, since each may
@@ -76,26 +81,49 @@ std::vector<due_schedule> next_due(transaction& tx) {
       throw failure{errc::corrupt,
                     "schedule " + due.what.name
                       + ": its interval or its next boundary is damaged"};
+    auto step = first_after(due.what.next_fire_at, due.interval, tx.now());
+    due.count = step.passed + 1; // next_fire_at itself is due, too
+    due.next = step.next;
   }
   return out;
 }
 
-void fire(transaction& tx, const schedule& due, millis interval,
+// How many of them to fire at once: up to the one that passes a bound. Few jobs,
+// so that a tick ends soon after its time is over.
+size_t fitting(std::span<const due_schedule> due, int64_t room) {
+  size_t schedules = 0;
+  int64_t jobs = 0;
+  for (; schedules < due.size() && jobs < std::min(room, catch_up_cap);
+       ++schedules)
+    jobs += std::min(due[schedules].count, catch_up_cap);
+  return schedules;
+}
+
+// One job a boundary; then the schedules wait for their next ones.
+void fire(transaction& tx, std::span<const due_schedule> due,
           tick_report& report) {
-  auto step = first_after(due.next_fire_at, interval, tx.now());
-  auto count = step.passed + 1; // next_fire_at itself is due, too
-  auto queue = queue_name::plain(due.queue);
-  for (int64_t i = 0; i < std::min(count, catch_up_cap); ++i) {
-    auto fire_at = due.next_fire_at + i * interval;
-    auto id = jobs::insert(tx, queue, due.payload, due.options,
-                           firing_origin{due.name, fire_at});
-    report.fired.push_back({due.name, due.queue, id, fire_at});
+  std::vector<queue_name> queues;
+  queues.reserve(due.size());
+  std::vector<jobs::new_job> wanted;
+  auto before = report.fired.size();
+  for (auto& [x, interval, count, next] : due) {
+    auto& queue = queues.emplace_back(queue_name::plain(x.queue));
+    for (int64_t i = 0; i < std::min(count, catch_up_cap); ++i) {
+      auto fire_at = x.next_fire_at + i * interval;
+      wanted.push_back(
+        {queue, x.payload, x.options, firing_origin{x.name, fire_at}});
+      report.fired.push_back({x.name, x.queue, 0, fire_at});
+    }
+    if (count > catch_up_cap)
+      report.skipped.push_back({x.name, count - catch_up_cap});
   }
-  if (count > catch_up_cap)
-    report.skipped.push_back({due.name, count - catch_up_cap});
-  tx.run("UPDATE alkstore_schedules SET next_fire_at = ?2 WHERE name = ?1",
-         due.name, step.next);
-  tx.require_changed(1);
+  for (auto id : jobs::insert(tx, wanted))
+    report.fired[before++].job = id;
+  for (auto& x : due) {
+    tx.run("UPDATE alkstore_schedules SET next_fire_at = ?2 WHERE name = ?1",
+           x.what.name, x.next);
+    tx.require_changed(1);
+  }
 }
 
 } // namespace
@@ -171,17 +199,12 @@ tick_report tick(transaction& tx, const lease& leadership,
   tick_report report;
   report.now = tx.now();
   auto give_way = tx.time().steady_now() + bounds.time;
-  auto room = [&] {
-    return static_cast<int>(report.fired.size()) < bounds.jobs
-           && tx.time().steady_now() <= give_way;
-  };
-  while (room()) {
+  auto room = [&] { return bounds.jobs - std::ssize(report.fired); };
+  while (room() > 0 && tx.time().steady_now() <= give_way) {
     auto due = next_due(tx);
     if (due.empty())
       break;
-    for (auto& x : due)
-      if (room())
-        fire(tx, x.what, x.interval, report);
+    fire(tx, std::span{due}.first(fitting(due, room())), report);
   }
   report.soonest = soonest(tx);
   return report;

@@ -61,7 +61,8 @@ namespace schedules {
 /// The most boundaries of one schedule that one tick fires.
 inline constexpr int64_t catch_up_cap = 64;
 
-/// Where a tick ends its transaction: after a schedule that passed a bound.
+/// Where a tick ends its transaction: after the schedule that passed the bound
+/// of jobs, or after sixteen schedules, or 64 jobs, that passed the other.
 struct tick_bounds {
   int jobs = 1000;
   millis time{20};

@@ -40,15 +40,15 @@ public:
   /// Binds ?1, ?2, … in order.
   template <class... Ts>
   statement& bind(const Ts&... values) {
-    int index = 0;
-    (bind_one(++index, values), ...);
-    return *this;
+    bound_ = 0;
+    return bind_next(values...);
   }
 
-  /// Binds ?index alone, for statements with a list.
-  template <class T>
-  void bind_at(int index, const T& value) {
-    bind_one(index, value);
+  /// Binds those behind what is bound already, for statements with a list.
+  template <class... Ts>
+  statement& bind_next(const Ts&... values) {
+    (bind_one(++bound_, values), ...);
+    return *this;
   }
 
   /// The next row: true if there is one. Errors: as SQLite says.
@@ -110,6 +110,7 @@ private:
   sqlite3* db_;
   sqlite3_stmt* stmt_;
   bool* lent_ = nullptr;
+  int bound_ = 0;
 };
 
 } // namespace alkstore

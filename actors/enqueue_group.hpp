@@ -1,0 +1,54 @@
+// Enqueues that came one after the other, written by the same statements.
+#pragma once
+
+#include "actors/operation.hpp"
+
+#include <vector>
+
+namespace alkstore {
+
+/// What jobs::enqueue takes at once, of callers that know nothing of each
+/// other: each is refused alone, and has an answer of its own.
+class enqueue_group final : public operation {
+public:
+  explicit enqueue_group(steady_time since) : operation(false, since) {
+    entries_.reserve(most);
+  }
+
+  bool is_full() const noexcept { return entries_.size() == most; }
+
+  using promise = caf::typed_response_promise<int64_t>;
+
+  void add(enqueue&& x, promise sender, place in_line) {
+    entries_.push_back({std::move(x), false, std::move(sender),
+                        std::move(in_line), {}, {}});
+  }
+  void add(outbox_enqueue&& x, promise sender, place in_line) {
+    entries_.push_back(
+      {{std::move(x.outbox), std::move(x.payload), std::move(x.options)}, true,
+       std::move(sender), std::move(in_line), {}, {}});
+  }
+
+  size_t size() const noexcept override { return entries_.size(); }
+  void run(transaction& tx, effects& seen) override;
+  void answer() override;
+  void refuse(const caf::error& why) override;
+
+private:
+  static constexpr size_t most = 16; // what one statement inserts
+
+  struct entry {
+    enqueue what;   ///< `queue` is the outbox's name if it goes to one
+    bool to_outbox;
+    promise sender;
+    place in_line;
+    std::optional<queue_name> queue;
+    int64_t id;
+  };
+
+  static bool is_good(const transaction& tx, entry& x);
+
+  std::vector<entry> entries_;
+};
+
+} // namespace alkstore
