@@ -20,13 +20,17 @@ public:
   using promise = caf::typed_response_promise<int64_t>;
 
   void add(enqueue&& x, promise sender, place in_line) {
-    entries_.push_back({std::move(x), false, std::move(sender),
-                        std::move(in_line), {}, {}});
+    entries_.push_back(
+      {std::move(x), false, std::move(sender), std::move(in_line), {}, {}});
   }
   void add(outbox_enqueue&& x, promise sender, place in_line) {
     entries_.push_back(
-      {{std::move(x.outbox), std::move(x.payload), std::move(x.options)}, true,
-       std::move(sender), std::move(in_line), {}, {}});
+      {{std::move(x.outbox), std::move(x.payload), std::move(x.options)},
+       true,
+       std::move(sender),
+       std::move(in_line),
+       {},
+       {}});
   }
 
   size_t size() const noexcept override { return entries_.size(); }
@@ -38,7 +42,7 @@ private:
   static constexpr size_t most = 16; // what one statement inserts
 
   struct entry {
-    enqueue what;   ///< `queue` is the outbox's name if it goes to one
+    enqueue what; ///< `queue` is the outbox's name if it goes to one
     bool to_outbox;
     promise sender;
     place in_line;

@@ -50,8 +50,7 @@ errc try_to_settle(transaction& tx, const settlement& x, effects& seen) {
     return {};
   } catch (const failure& why) {
     // These come before any change.
-    if (why.code() != errc::claim_lost
-        && why.code() != errc::payload_too_large
+    if (why.code() != errc::claim_lost && why.code() != errc::payload_too_large
         && why.code() != errc::invalid_argument)
       throw;
     return why.code();

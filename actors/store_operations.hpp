@@ -13,8 +13,9 @@ struct effects {
   bool scheduler_concerned = false; ///< a boundary or the lease may be new
 };
 
-// One overload a message; enqueue and outbox_enqueue are in enqueue_group.hpp. Each throws a failure before it changes anything, or
-// changes all that it has to.
+// One overload a message; enqueue and outbox_enqueue are in enqueue_group.hpp.
+// Each throws a failure before it changes anything, or changes all that it has
+// to.
 
 std::vector<int64_t> run_in(transaction& tx, const enqueue_many& x,
                             effects& seen);

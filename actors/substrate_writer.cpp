@@ -102,7 +102,7 @@ private:
   answer_to<Message> accept(Message& x, bool alone = false) {
     if (auto op = make_operation(x, alone))
       line_.push_back(std::move(op));
-    flush_soon();
+    came();
     return {};
   }
 
@@ -114,7 +114,7 @@ private:
     if (!refused(promise))
       line_.last_group(time_.steady_now())
         .add(std::move(x), std::move(promise), std::move(in_line));
-    flush_soon();
+    came();
     return {};
   }
 
@@ -145,6 +145,15 @@ private:
   void flush_soon() {
     if (!flush_.is_set())
       flush_.set_now(this);
+  }
+
+  /// Something is in line. Where nothing else is coming, a message to itself
+  /// would only cost time.
+  void came() {
+    if (lone_ && !flush_.is_set() && mailbox().empty())
+      flush();
+    else
+      flush_soon();
   }
   void flush();
   outcome write_batch();
@@ -189,6 +198,7 @@ private:
   write_line line_;
   std::optional<transaction> tx_; ///< open while a batch waits for more of it
   write_line::batch ran_;         ///< in it, to be answered once it is on disk
+  bool lone_ = true;              ///< the last batch had one request at most
   standing_claims standing_;
   effects seen_{standing_, options_.transact_limit, options_.retention};
   leader_actor leader_; ///< hears of changes; may be null
@@ -363,6 +373,8 @@ substrate_writer::outcome substrate_writer::end_batch() {
     return batch_failed(to_error(std::current_exception()));
   }
   faults_ = 0;
+  lone_ = write_line::size_of(ran_) <= 1;
+  standing_.hand_out(this); // before the answers: it has farther to go
   for (auto& op : std::exchange(ran_, {}))
     op->answer();
   after_commit();
@@ -389,7 +401,6 @@ substrate_writer::batch_failed(const caf::error& why) {
 }
 
 void substrate_writer::after_commit() {
-  standing_.hand_out(this);
   tell_leader();
   sleep_until_claimable();
   try {

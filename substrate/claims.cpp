@@ -64,8 +64,9 @@ std::string_view cause_of_death(const job& found, timestamp now) {
   return {};
 }
 
-// How many of the first have ids that follow one another. Neighbours are changed
-// by one statement, which costs a quarter less (a claim) or half (an ack).
+// How many of the first have ids that follow one another. Neighbours are
+// changed by one statement, which costs a quarter less (a claim) or half (an
+// ack).
 size_t neighbours(std::span<const job> found) {
   size_t n = 1;
   while (n < found.size() && found[n].id == found[n - 1].id + 1)

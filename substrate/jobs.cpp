@@ -60,8 +60,8 @@ timestamp start_of(const job_options& options, timestamp now) {
   return now + options.delay.value_or(millis{0});
 }
 
-// Rows that one statement inserts (measured, instructions a job: one row 24,800,
-// four 15,100, sixteen 10,800, thirty-two 10,100).
+// Rows that one statement inserts (measured, instructions a job: one row
+// 24,800, four 15,100, sixteen 10,800, thirty-two 10,100).
 constexpr size_t rows_at_once = 16;
 
 /// The texts of an INSERT of one row to rows_at_once. They stay where they are:
@@ -176,7 +176,9 @@ std::vector<int64_t> enqueue(transaction& tx, std::span<const new_job> wanted) {
   }
   std::vector<int64_t> ids;
   ids.reserve(wanted.size());
-  auto keyed = [](const new_job& x) { return x.options.dedupe_key.has_value(); };
+  auto keyed = [](const new_job& x) {
+    return x.options.dedupe_key.has_value();
+  };
   while (!wanted.empty()) {
     auto& first = wanted.front();
     if (keyed(first))

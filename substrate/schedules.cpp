@@ -88,8 +88,8 @@ std::vector<due_schedule> next_due(transaction& tx) {
   return out;
 }
 
-// How many of them to fire at once: up to the one that passes a bound. Few jobs,
-// so that a tick ends soon after its time is over.
+// How many of them to fire at once: up to the one that passes a bound. Few
+// jobs, so that a tick ends soon after its time is over.
 size_t fitting(std::span<const due_schedule> due, int64_t room) {
   size_t schedules = 0;
   int64_t jobs = 0;

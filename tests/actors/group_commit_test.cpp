@@ -108,6 +108,59 @@ TEST_CASE("S23: an operation that fails in a batch fails alone") {
   CHECK(other.number(commits) == 1);
 }
 
+TEST_CASE("S23: of many enqueues in one batch, each has its own answer") {
+  store_fixture t;
+  neighbour other{t.path()};
+  other.hold();
+  std::vector<enqueue> wanted;
+  for (int i = 0; i < 100; ++i) {
+    wanted.push_back({"q", std::to_string(i), {}});
+    if (i % 10 == 3)
+      wanted.back().queue = "not a name";
+    if (i % 10 == 5)
+      wanted.back().options.max_attempts = 0;
+    if (i % 10 == 7)
+      wanted.back().options.dedupe_key = "k";
+  }
+  auto got = t.ask_all<int64_t>(t.writer, wanted, [&] {
+    await_line(t);
+    other.let_go();
+  });
+  REQUIRE(got.size() == wanted.size());
+  for (int i = 0; i < 100; ++i) {
+    auto& x = got[static_cast<size_t>(i)];
+    CAPTURE(i, x.text);
+    CHECK(x.code
+          == (i % 10 == 3   ? errc::invalid_name
+              : i % 10 == 5 ? errc::invalid_argument
+                            : errc{}));
+    if (x.code == errc{})
+      CHECK(t.look_at(x.value.value_or(0)).payload
+            == (i % 10 == 7 ? "7" : std::to_string(i)));
+  }
+  CHECK(other.jobs() == 71);
+}
+
+TEST_CASE("S18: settlements of neighbours have an answer each") {
+  store_fixture t;
+  for (int i = 0; i < 10; ++i)
+    t.enqueue_one();
+  auto got = t.ask<std::vector<job>>(t.writer, claim_jobs{"q", "w", 10});
+  REQUIRE(got.size() == 10);
+  t.ask<completed>(t.writer, ack{got[4].claim});
+  settle all{t.playing<consumer_actor>(), {}};
+  for (auto& x : got)
+    all.claims.push_back({x.claim, settlement::action::ack, {}, {}, {}, {}});
+  all.claims[8].what = settlement::action::retry;
+  auto results = t.ask<settled>(t.writer, all).results;
+  std::vector<errc> expected(10);
+  expected[4] = errc::claim_lost;
+  CHECK(results == expected);
+  neighbour other{t.path()};
+  CHECK(other.jobs() == 1);
+  CHECK(t.look_at(got[8].id).state == job_state::waiting);
+}
+
 TEST_CASE("S23: a COMMIT that the disk fails is outcome unknown to every "
           "member, and the next batch works") {
   faulty_disk disk;

@@ -181,14 +181,17 @@ TEST_CASE("a claim buries 500 at most, what is left comes with the next") {
   CHECK(s.number("SELECT count(*) FROM alkstore_dead") == 501);
 }
 
-TEST_CASE("a claim stays on its indexes whatever the application lets ANALYZE "
-          "see") {
+TEST_CASE("claims and acks stay on their indexes whatever the application lets "
+          "ANALYZE see") {
   store s;
-  s.write([](transaction& tx) {
-    for (int i = 0; i < 2000; ++i)
-      jobs::enqueue(tx, q, "x", {.delay = 1h});
-    tx.run("DELETE FROM alkstore_payloads WHERE job_id > 3");
+  auto live = GENERATE(0, 1, 2, 3, 100);
+  CAPTURE(live);
+  s.write([&](transaction& tx) {
+    for (int i = 0; i < live; ++i)
+      jobs::enqueue(tx, q, "x");
     tx.run("ANALYZE");
+    for (int i = 0; i < 200; ++i)
+      jobs::enqueue(tx, q, "x");
   });
   auto scanning = [&] { // since the last look
     std::vector<std::string> out;
@@ -201,6 +204,11 @@ TEST_CASE("a claim stays on its indexes whatever the application lets ANALYZE "
     return out;
   };
   scanning();
-  s.claim(q, 10);
+  auto got = s.claim(q, 10);
+  REQUIRE(got.size() == 10);
+  s.write([&](transaction& tx) {
+    claims::ack(tx, got[0].claim);
+    CHECK(claims::ack_neighbours(tx, got[1].claim, 9));
+  });
   CHECK(scanning() == std::vector<std::string>{});
 }
