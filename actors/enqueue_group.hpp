@@ -12,10 +12,12 @@ namespace alkstore {
 class enqueue_group final : public operation {
 public:
   explicit enqueue_group(steady_time since) : operation(false, since) {
-    entries_.reserve(most);
+    entries_.reserve(jobs::rows_at_once);
   }
 
-  bool is_full() const noexcept { return entries_.size() == most; }
+  bool is_full() const noexcept {
+    return entries_.size() == jobs::rows_at_once;
+  }
 
   using promise = caf::typed_response_promise<int64_t>;
 
@@ -39,8 +41,6 @@ public:
   void refuse(const caf::error& why) override;
 
 private:
-  static constexpr size_t most = 16; // what one statement inserts
-
   struct entry {
     enqueue what; ///< `queue` is the outbox's name if it goes to one
     bool to_outbox;

@@ -57,18 +57,18 @@ errc try_to_settle(transaction& tx, const settlement& x, effects& seen) {
   }
 }
 
-// How many of the first are acks of jobs whose ids follow one another, under
-// the same claim number: what claims::ack_neighbours takes.
-int64_t neighbouring_acks(std::span<const settlement> settlements) {
-  int64_t n = 0;
-  auto& first = settlements.front().claim;
-  for (auto& x : settlements) {
-    if (x.what != settlement::action::ack || x.claim.job != first.job + n
-        || x.claim.number != first.number)
-      break;
+// The first, and those behind it that could be acked with it by
+// claims::ack_neighbours.
+std::span<const settlement> neighbours(std::span<const settlement> all) {
+  auto belong_together = [](const settlement& a, const settlement& b) {
+    return a.what == settlement::action::ack && b.what == a.what
+           && a.claim.number == b.claim.number
+           && claims::follows(a.claim.job, b.claim.job);
+  };
+  size_t n = 1;
+  while (n < all.size() && belong_together(all[n - 1], all[n]))
     ++n;
-  }
-  return n;
+  return all.first(n);
 }
 
 void require_leadership(transaction& tx, const lease& held) {
@@ -195,14 +195,14 @@ settled run_in(transaction& tx, const settle& x, effects& seen) {
   settled out;
   out.results.reserve(x.claims.size());
   for (auto rest = std::span{x.claims}; !rest.empty();) {
-    auto acks = neighbouring_acks(rest);
-    if (acks > 1 && claims::ack_neighbours(tx, rest.front().claim, acks)) {
-      out.results.insert(out.results.end(), static_cast<size_t>(acks), errc{});
-      rest = rest.subspan(static_cast<size_t>(acks));
-    } else {
-      out.results.push_back(try_to_settle(tx, rest.front(), seen));
-      rest = rest.subspan(1);
-    }
+    auto some = neighbours(rest);
+    if (some.size() > 1
+        && claims::ack_neighbours(tx, some.front().claim, some.size()))
+      out.results.insert(out.results.end(), some.size(), errc{});
+    else
+      for (auto& one : some)
+        out.results.push_back(try_to_settle(tx, one, seen));
+    rest = rest.subspan(some.size());
   }
   auto unstarted = std::any_of(x.claims.begin(), x.claims.end(), [](auto& one) {
     return one.what == settlement::action::release;

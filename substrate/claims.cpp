@@ -69,7 +69,7 @@ std::string_view cause_of_death(const job& found, timestamp now) {
 // ack).
 size_t neighbours(std::span<const job> found) {
   size_t n = 1;
-  while (n < found.size() && found[n].id == found[n - 1].id + 1)
+  while (n < found.size() && follows(found[n - 1].id, found[n].id))
     ++n;
   return n;
 }
@@ -166,22 +166,23 @@ void ack(transaction& tx, const claim_handle& handle) {
   tx.run("DELETE FROM alkstore_payloads WHERE job_id = ?1", handle.job);
 }
 
-bool ack_neighbours(transaction& tx, const claim_handle& first, int64_t count) {
-  auto last = first.job + count - 1;
+bool ack_neighbours(transaction& tx, const claim_handle& first, size_t count) {
+  auto last = first.job + static_cast<int64_t>(count - 1);
   {
     auto held = tx.sql(
       "SELECT count(*) FROM alkstore_jobs WHERE id BETWEEN ?1 AND ?2"
       " AND claim_number = ?3 AND claimed = 1 AND at > ?4"
       " AND dedupe_key IS NULL");
     held.bind(first.job, last, first.number, tx.now()).step();
-    if (held.integer(0) != count)
+    if (held.integer(0) != static_cast<int64_t>(count))
       return false;
   }
   tx.run("DELETE FROM alkstore_jobs WHERE id BETWEEN ?1 AND ?2", first.job,
          last);
-  tx.require_changed(static_cast<size_t>(count));
-  for (auto id = first.job; id <= last; ++id)
-    tx.run("DELETE FROM alkstore_payloads WHERE job_id = ?1", id);
+  tx.require_changed(count);
+  for (size_t i = 0; i < count; ++i)
+    tx.run("DELETE FROM alkstore_payloads WHERE job_id = ?1",
+           first.job + static_cast<int64_t>(i));
   return true;
 }
 

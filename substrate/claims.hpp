@@ -5,6 +5,7 @@
 #include "substrate/names.hpp"
 #include "substrate/transaction.hpp"
 
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,12 @@ void ack(transaction& tx, const claim_handle& handle);
 /// Done with `count` jobs whose ids follow one another, from `first` on, under
 /// the same claim number: false, and nothing has happened, unless each is held
 /// and has no key. Internal: half of the cost.
-bool ack_neighbours(transaction& tx, const claim_handle& first, int64_t count);
+bool ack_neighbours(transaction& tx, const claim_handle& first, size_t count);
+
+/// True if `next` is the id behind `id`. A damaged file can hold the last one.
+inline bool follows(int64_t id, int64_t next) {
+  return id < std::numeric_limits<int64_t>::max() && next == id + 1;
+}
 
 /// Failed this time: waits for the backoff, or for `delay` (>= 0) if given.
 /// Without an attempt left it becomes a dead letter with `error`, past its

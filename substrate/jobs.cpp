@@ -60,10 +60,6 @@ timestamp start_of(const job_options& options, timestamp now) {
   return now + options.delay.value_or(millis{0});
 }
 
-// Rows that one statement inserts (measured, instructions a job: one row
-// 24,800, four 15,100, sixteen 10,800, thirty-two 10,100).
-constexpr size_t rows_at_once = 16;
-
 /// The texts of an INSERT of one row to rows_at_once. They stay where they are:
 /// a kept statement is found by its text's address.
 class insert_texts {
@@ -121,11 +117,11 @@ void insert_jobs(transaction& tx, std::span<const new_job> some) {
 }
 
 void insert_payloads(transaction& tx, std::span<const new_job> some,
-                     int64_t id) {
+                     std::span<const int64_t> ids) {
   static const insert_texts texts{"INSERT INTO alkstore_payloads", "(?, ?)"};
   auto row = tx.sql(texts.of(some.size()));
-  for (auto& x : some)
-    row.bind_next(id++, blob{x.payload});
+  for (size_t i = 0; i < some.size(); ++i)
+    row.bind_next(ids[i], blob{some[i].payload});
   row.step();
 }
 
@@ -206,10 +202,9 @@ std::vector<int64_t> insert(transaction& tx, std::span<const new_job> wanted) {
     insert_jobs(tx, some);
     // One statement's ids follow one another: nobody else can take one.
     auto last = sqlite3_last_insert_rowid(tx.handle());
-    auto first = last - static_cast<int64_t>(some.size()) + 1;
-    insert_payloads(tx, some, first);
-    for (auto id = first; id <= last; ++id)
-      ids.push_back(id);
+    for (auto left = static_cast<int64_t>(some.size()); left > 0; --left)
+      ids.push_back(last - left + 1);
+    insert_payloads(tx, some, std::span{ids}.last(some.size()));
     wanted = wanted.subspan(some.size());
   }
   return ids;

@@ -2,6 +2,7 @@
 #include "tests/substrate/fixture.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 using namespace alkstore;
@@ -21,7 +22,7 @@ std::vector<int64_t> ids(const std::vector<job>& jobs) {
   return out;
 }
 
-bool ack_neighbours(store& s, const claim_handle& first, int64_t count) {
+bool ack_neighbours(store& s, const claim_handle& first, size_t count) {
   return s.write(
     [&](transaction& tx) { return claims::ack_neighbours(tx, first, count); });
 }
@@ -173,6 +174,24 @@ TEST_CASE("S18: neighbours are acked together, or none of them") {
       s.time.set(first.deadline);
     CHECK(ack_neighbours(s, first, 8) == in_time);
   }
+}
+
+TEST_CASE("the last id there is has none behind it") {
+  constexpr auto last = std::numeric_limits<int64_t>::max();
+  CHECK(claims::follows(last - 1, last));
+  CHECK_FALSE(claims::follows(last, last));
+  CHECK_FALSE(claims::follows(last, std::numeric_limits<int64_t>::min()));
+  store s;
+  s.enqueue(q);
+  s.write([](transaction& tx) {
+    tx.run("UPDATE alkstore_jobs SET id = ?1", last - 1);
+    tx.run("UPDATE alkstore_payloads SET job_id = ?1", last - 1);
+  });
+  CHECK(s.enqueue(q) == last);
+  CHECK(error_of([&] { s.enqueue(q); }) == errc::disk_full);
+  auto got = s.claim(q, 2);
+  REQUIRE(got.size() == 2);
+  CHECK(ack_neighbours(s, got[0].claim, 2));
 }
 
 TEST_CASE("neighbours with a dedupe key are not acked together: each leaves "
