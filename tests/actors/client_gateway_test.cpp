@@ -54,7 +54,7 @@ TEST_CASE("The gateway follows the store through a restart") {
   published t;
   auto before = t.ask<store_handles>(t.runtime, get_store{});
   caf::anon_send_exit(before.store, caf::exit_reason::kill);
-  t.events.wait_for("died");
+  t.events.wait_for("died", 1, "substrate_writer");
   t.wait_gone(before.store);
   for (int i = 0; i < 200; ++i) {
     if (t.try_ask<int64_t>(t.client, enqueue{"q", "x", {}}).value)
