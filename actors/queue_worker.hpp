@@ -5,8 +5,8 @@
 
 namespace alkstore {
 
-/// The credit of a handler that answers at once (a prototype's drain had 0.90 of
-/// raw SQLite with 32 jobs in hand, 0.96 with 100, 0.99 with 256).
+/// The credit of a handler that answers at once (a prototype's drain had 0.90
+/// of raw SQLite with 32 jobs in hand, 0.96 with 100, 0.99 with 256).
 inline constexpr int prefetch_credit = 100;
 
 /// Claim, handler, then ack, retry or dead letter. Throws what the factory
