@@ -24,24 +24,19 @@ bool enqueue_group::is_good(const transaction& tx, entry& x) {
     jobs::check_payload(tx, x.what.payload);
     return true;
   } catch (const failure& why) {
-    x.in_line.give_back();
-    x.sender.deliver(make_error(why.code(), why.what()));
+    x.sender.tell(make_error(why.code(), why.what()));
     return false;
   }
 }
 
 void enqueue_group::answer() {
-  for (auto& x : entries_) {
-    x.in_line.give_back();
-    x.sender.deliver(x.id);
-  }
+  for (auto& x : entries_)
+    x.sender.tell(x.id);
 }
 
 void enqueue_group::refuse(const caf::error& why) {
-  for (auto& x : entries_) {
-    x.in_line.give_back();
-    x.sender.deliver(why);
-  }
+  for (auto& x : entries_)
+    x.sender.tell(why);
 }
 
 } // namespace alkstore

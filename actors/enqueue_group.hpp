@@ -19,18 +19,14 @@ public:
     return entries_.size() == jobs::rows_at_once;
   }
 
-  using promise = caf::typed_response_promise<int64_t>;
-
-  void add(enqueue&& x, promise sender, place in_line) {
-    entries_.push_back(
-      {std::move(x), false, std::move(sender), std::move(in_line), {}, {}});
+  void add(enqueue&& x, asker<int64_t> sender) {
+    entries_.push_back({std::move(x), false, std::move(sender), {}, {}});
   }
-  void add(outbox_enqueue&& x, promise sender, place in_line) {
+  void add(outbox_enqueue&& x, asker<int64_t> sender) {
     entries_.push_back(
       {{std::move(x.outbox), std::move(x.payload), std::move(x.options)},
        true,
        std::move(sender),
-       std::move(in_line),
        {},
        {}});
   }
@@ -44,8 +40,7 @@ private:
   struct entry {
     enqueue what; ///< `queue` is the outbox's name if it goes to one
     bool to_outbox;
-    promise sender;
-    place in_line;
+    asker<int64_t> sender;
     std::optional<queue_name> queue;
     int64_t id;
   };

@@ -9,9 +9,28 @@
 
 namespace alkstore {
 
+/// Who waits for an answer, and the place that this takes in line.
+template <class Reply>
+class asker {
+public:
+  asker(caf::typed_response_promise<Reply> promise, place in_line)
+    : promise_(std::move(promise)), in_line_(std::move(in_line)) {}
+
+  /// The place is given back before the answer: whoever has that finds room
+  /// for the next.
+  template <class ReplyOrError>
+  void tell(ReplyOrError&& x) {
+    in_line_.give_back();
+    promise_.deliver(std::forward<ReplyOrError>(x));
+  }
+
+private:
+  caf::typed_response_promise<Reply> promise_;
+  place in_line_;
+};
+
 /// What the writer gathers into a batch: run inside the batch's transaction,
-/// answered once that is on disk. Its place in line is given back before the
-/// answer: whoever has that finds room for the next.
+/// answered once that is on disk.
 class operation {
 public:
   operation(bool alone, steady_time since) : alone_(alone), since_(since) {}
@@ -50,31 +69,23 @@ public:
                                 std::declval<const Message&>(),
                                 std::declval<effects&>()));
 
-  operation_of(Message message, caf::typed_response_promise<reply> promise,
-               place in_line, bool alone, steady_time since)
+  operation_of(Message message, asker<reply> sender, bool alone,
+               steady_time since)
     : operation(alone, since),
       message_(std::move(message)),
-      promise_(std::move(promise)),
-      in_line_(std::move(in_line)) {}
+      sender_(std::move(sender)) {}
 
   void run(transaction& tx, effects& seen) override {
     reply_.emplace(run_in(tx, message_, seen));
   }
 
-  void answer() override {
-    in_line_.give_back();
-    promise_.deliver(std::move(*reply_));
-  }
+  void answer() override { sender_.tell(std::move(*reply_)); }
 
-  void refuse(const caf::error& why) override {
-    in_line_.give_back();
-    promise_.deliver(why);
-  }
+  void refuse(const caf::error& why) override { sender_.tell(why); }
 
 private:
   Message message_;
-  caf::typed_response_promise<reply> promise_;
-  place in_line_;
+  asker<reply> sender_;
   std::optional<reply> reply_;
 };
 

@@ -109,11 +109,9 @@ private:
   /// The same; enqueues share one.
   template <class Message>
   caf::delegated<int64_t> accept_enqueue(Message& x) {
-    auto promise = make_response_promise<int64_t>();
-    place in_line{gate_, admission::of_message(x)};
-    if (!refused(promise))
+    if (auto sender = sender_of<int64_t>(x))
       line_.last_group(time_.steady_now())
-        .add(std::move(x), std::move(promise), std::move(in_line));
+        .add(std::move(x), std::move(*sender));
     came();
     return {};
   }
@@ -121,27 +119,28 @@ private:
   /// Null if the sender has been answered already.
   template <class Message>
   std::unique_ptr<operation> make_operation(Message& x, bool alone) {
-    auto promise =
-      make_response_promise<typename operation_of<Message>::reply>();
-    place in_line{gate_, admission::of_message(x)};
-    if (refused(promise))
+    auto sender = sender_of<typename operation_of<Message>::reply>(x);
+    if (!sender)
       return nullptr;
     return std::make_unique<operation_of<Message>>(
-      std::move(x), std::move(promise), std::move(in_line), alone,
-      time_.steady_now());
+      std::move(x), std::move(*sender), alone, time_.steady_now());
   }
 
-  /// True if the store is closing, and answers so.
-  template <class Promise>
-  bool refused(Promise& promise) {
-    if (closing_)
-      promise.deliver(make_error(errc::shutting_down, "the store is closing"));
-    return static_cast<bool>(closing_);
+  /// None if the store is closing: then the sender has been told.
+  template <class Reply, class Message>
+  std::optional<asker<Reply>> sender_of(const Message& x) {
+    asker<Reply> out{make_response_promise<Reply>(),
+                     place{gate_, admission::of_message(x)}};
+    if (!closing_)
+      return out;
+    out.tell(make_error(errc::shutting_down, "the store is closing"));
+    return std::nullopt;
   }
 
   // -- writing ----------------------------------------------------------------
 
   caf::result<completed> take(const grant& x);
+
   void flush_soon() {
     if (!flush_.is_set())
       flush_.set_now(this);
@@ -155,6 +154,7 @@ private:
     else
       flush_soon();
   }
+
   void flush();
   outcome write_batch();
   outcome run_line();

@@ -19,6 +19,7 @@ public:
   void push_front(std::unique_ptr<operation> x) {
     waiting_.push_front(std::move(x));
   }
+
   /// The group at the end of the line, which the next enqueue joins; a new one
   /// if there is none, or it is full.
   enqueue_group& last_group(steady_time now);
