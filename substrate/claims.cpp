@@ -65,7 +65,7 @@ std::string_view cause_of_death(const job& found, timestamp now) {
 }
 
 // How many of the first have ids that follow one another. Neighbours are
-// changed by one statement, which costs a quarter less (a claim) or half (an
+// changed by one statement, which costs a quarter less (a claim) or a third (an
 // ack).
 size_t neighbours(std::span<const job> found) {
   size_t n = 1;

@@ -34,7 +34,7 @@ void ack(transaction& tx, const claim_handle& handle);
 
 /// Done with `count` jobs whose ids follow one another, from `first` on, under
 /// the same claim number: false, and nothing has happened, unless each is held
-/// and has no key. Internal: half of the cost.
+/// and has no key. Internal: a third cheaper.
 bool ack_neighbours(transaction& tx, const claim_handle& first, size_t count);
 
 /// True if `next` is the id behind `id`. A damaged file can hold the last one.
