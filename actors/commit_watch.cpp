@@ -1,5 +1,7 @@
 #include "actors/commit_watch.hpp"
 
+#include "actors/exact_sleeps.hpp"
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -16,9 +18,13 @@ namespace {
 
 constexpr int poll_period_ms = 50;
 
+// The event comes with a commit's first page, and this thread in the way of
+// that commit's others: nothing is to be seen before the disk has them all.
+constexpr std::chrono::microseconds commit_time{100};
+
 // Own commits raise events, too, thousands a second: no wake-up follows another
 // sooner than this.
-constexpr int pause_ms = 1;
+constexpr std::chrono::microseconds between_wakes{1000};
 
 constexpr uint32_t writes = IN_MODIFY;
 constexpr uint32_t renames = IN_CREATE | IN_DELETE | IN_MOVED_FROM
@@ -73,18 +79,28 @@ commit_watch::~commit_watch() {
 }
 
 void commit_watch::run() {
+  exact_sleeps();
   std::array<pollfd, 2> fds{{{stop_, POLLIN, 0}, {events_, POLLIN, 0}}};
   auto timeout = events_ < 0 ? poll_period_ms : -1;
   for (;;) {
     auto ready = ::poll(fds.data(), fds.size(), timeout);
     if (fds[0].revents != 0)
       return;
-    if (ready == 0)
+    if (ready == 0) {
       port::send_anonymously(writer_, file_touched{});
-    else if (ready > 0)
+    } else if (ready > 0) {
+      pause(commit_time);
       read_events();
-    ::poll(fds.data(), 1, pause_ms); // the stop ends it
+    }
+    pause(between_wakes);
   }
+}
+
+// The stop ends it.
+void commit_watch::pause(std::chrono::microseconds how_long) {
+  pollfd stopped{stop_, POLLIN, 0};
+  timespec left{0, std::chrono::nanoseconds{how_long}.count()};
+  ::ppoll(&stopped, 1, &left, nullptr);
 }
 
 void commit_watch::read_events() {

@@ -24,6 +24,7 @@ public:
 
 private:
   void run();
+  void pause(std::chrono::microseconds how_long);
   void read_events();
 
   std::string file_; ///< the database's name within its directory
