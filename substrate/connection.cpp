@@ -202,6 +202,17 @@ int64_t connection::data_version() {
   return version.integer(0);
 }
 
+int64_t connection::checked_data_version() {
+  auto now = data_version();
+  if (schema_seen_at_ != now) {
+    auto row = sql(
+      "SELECT value FROM alkstore_meta WHERE key = 'schema_version'");
+    require_schema(row.step() ? static_cast<int>(row.integer(0)) : 0);
+    schema_seen_at_ = now;
+  }
+  return now;
+}
+
 int connection::checkpoint(checkpoint_mode mode) {
   check_process();
   auto how = mode == checkpoint_mode::passive ? SQLITE_CHECKPOINT_PASSIVE

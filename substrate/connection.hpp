@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -64,6 +65,10 @@ public:
   /// SQLite's counter of other connections' commits; unchanged by our own.
   int64_t data_version();
 
+  /// The same inside a transaction, which is refused if another connection has
+  /// made the schema a newer one. Errors: schema_too_new.
+  int64_t checked_data_version();
+
   /// Copies committed pages from the WAL into the database without waiting for
   /// anybody, or (truncate) waits for readers as BEGIN does and empties the
   /// WAL file. Returns the pages left in the WAL.
@@ -113,6 +118,7 @@ private:
   steady_time waiting_since_{};
   int wal_pages_ = 0;
   file_identity file_, wal_;
+  std::optional<int64_t> schema_seen_at_; ///< data_version
   struct kept_statement {
     sqlite3_stmt* stmt = nullptr;
     bool lent = false;

@@ -81,6 +81,16 @@ std::string_view statement::view(int column) const {
           static_cast<size_t>(sqlite3_column_bytes(stmt_, column))};
 }
 
+bool statement::step_unless_busy() {
+  auto rc = sqlite3_step(stmt_);
+  if (rc == SQLITE_DONE)
+    return true;
+  auto why = sqlite3_extended_errcode(db_);
+  if (code_of(db_, why) == errc::busy)
+    return false;
+  throw sqlite_failure(db_, why, sqlite3_sql(stmt_));
+}
+
 void statement::bind_integer(int index, int64_t value) {
   check(sqlite3_bind_int64(stmt_, index, value));
 }

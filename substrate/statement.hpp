@@ -54,6 +54,10 @@ public:
   /// The next row: true if there is one. Errors: as SQLite says.
   bool step();
 
+  /// Runs one that answers no rows: false where the lock that it wants is
+  /// another's. Errors: as SQLite says.
+  bool step_unless_busy();
+
   /// Makes it ready for another run, bindings kept.
   void reset() { sqlite3_reset(stmt_); }
 

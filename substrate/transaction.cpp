@@ -6,7 +6,17 @@ namespace alkstore {
 
 namespace {
 
+constexpr auto begin_to_write = "BEGIN IMMEDIATE";
 constexpr auto rollback = "ROLLBACK";
+
+void require_none(connection& db) {
+  db.check_process();
+  if (!sqlite3_get_autocommit(db.handle()))
+    throw failure{errc::invalid_argument,
+                  "a transaction is already open on this connection"};
+  // Prepared by now: one that found no memory for it would leave the lock held.
+  db.sql(rollback);
+}
 
 void roll_back(connection& db) noexcept {
   try {
@@ -19,20 +29,30 @@ void roll_back(connection& db) noexcept {
 } // namespace
 
 transaction::transaction(connection& db, access mode)
+  : transaction(db, mode, begin(db, mode)) {}
+
+std::unique_ptr<transaction> transaction::if_free(connection& db) {
+  require_none(db);
+  if (!db.sql(begin_to_write).step_unless_busy())
+    return nullptr;
+  return std::unique_ptr<transaction>{
+    new transaction{db, access::write, begun{}}};
+}
+
+transaction::begun transaction::begin(connection& db, access mode) {
+  require_none(db);
+  db.sql(mode == access::write ? begin_to_write : "BEGIN").step();
+  return {};
+}
+
+transaction::transaction(connection& db, access mode, begun)
   : db_(db.handle()),
     own_(&db),
     mode_(mode),
     rules_(db.rules()),
     time_(db.time()) {
-  db.check_process();
-  if (is_open())
-    throw failure{errc::invalid_argument,
-                  "a transaction is already open on this connection"};
-  // Prepared by now: one that found no memory for it would leave the lock held.
-  db.sql(rollback);
-  db.sql(mode == access::write ? "BEGIN IMMEDIATE" : "BEGIN").step();
   try {
-    check_schema();
+    data_version_ = db.checked_data_version();
   } catch (...) {
     roll_back(db);
     throw;
@@ -47,7 +67,7 @@ transaction::transaction(sqlite3* db, const store_rules& rules,
     throw failure{errc::invalid_argument,
                   "no transaction is open on the caller's connection: begin "
                   "one with BEGIN IMMEDIATE"};
-  check_schema();
+  require_schema(stored_schema_version(db_));
 }
 
 transaction::~transaction() {
@@ -99,14 +119,6 @@ statement transaction::sql(const char* text) {
 void transaction::require_changed(size_t rows) const {
   if (static_cast<size_t>(sqlite3_changes(db_)) != rows)
     throw failure{errc::corrupt, "an index names rows that are not there"};
-}
-
-void transaction::check_schema() {
-  if (!own_)
-    return require_schema(stored_schema_version(db_));
-  auto version = sql(
-    "SELECT value FROM alkstore_meta WHERE key = 'schema_version'");
-  require_schema(version.step() ? static_cast<int>(version.integer(0)) : 0);
 }
 
 } // namespace alkstore

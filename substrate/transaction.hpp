@@ -3,6 +3,8 @@
 
 #include "substrate/connection.hpp"
 
+#include <memory>
+
 namespace alkstore {
 
 /// An open transaction and the wall-clock reading that all its operations use.
@@ -16,6 +18,9 @@ public:
   /// time. Errors: busy (nothing happened), forked, schema_too_new, and as
   /// SQLite says.
   explicit transaction(connection& db, access mode = access::write);
+
+  /// The same for writing, and null where it would be busy.
+  static std::unique_ptr<transaction> if_free(connection& db);
 
   /// Inside the caller's own open transaction on the caller's own connection:
   /// neither committed nor rolled back here, no statement kept. Also inside a
@@ -40,6 +45,9 @@ public:
   const clock& time() const noexcept { return time_; }
   const store_rules& rules() const noexcept { return rules_; }
   sqlite3* handle() const noexcept { return db_; }
+
+  /// connection::data_version() as of its begin; 0 for a caller's own.
+  int64_t data_version() const noexcept { return data_version_; }
 
   /// A statement of this transaction: kept on our own connection, prepared anew
   /// on a caller's (a kept one would make its sqlite3_close answer BUSY).
@@ -68,7 +76,9 @@ public:
   }
 
 private:
-  void check_schema();
+  struct begun {};
+  static begun begin(connection& db, access mode);
+  transaction(connection& db, access mode, begun);
 
   sqlite3* db_;
   connection* own_ = nullptr;
@@ -76,6 +86,7 @@ private:
   store_rules rules_;
   const clock& time_;
   timestamp now_;
+  int64_t data_version_ = 0;
 };
 
 } // namespace alkstore

@@ -154,6 +154,24 @@ TEST_CASE("a lock that another holds is busy after the time it was given") {
   CHECK(error_of([&] { s.enqueue(q); }) == errc{});
 }
 
+TEST_CASE("if_free begins like any other, and is null where that is busy") {
+  store s;
+  s.db.wait_for_lock(0ms);
+  {
+    connection other{s.db.path(), {}, s.time};
+    transaction held{other};
+    CHECK(transaction::if_free(s.db) == nullptr);
+    CHECK(error_of([&] { transaction{s.db}; }) == errc::busy);
+  }
+  auto tx = transaction::if_free(s.db);
+  REQUIRE(tx);
+  CHECK(error_of([&] { transaction::if_free(s.db); })
+        == errc::invalid_argument);
+  jobs::enqueue(*tx, q, "x");
+  tx->commit();
+  CHECK(s.number("SELECT count(*) FROM alkstore_jobs") == 1);
+}
+
 TEST_CASE("a read transaction sees one state, data_version only the commits of "
           "others") {
   store s;
