@@ -8,6 +8,12 @@ void enqueue_group::run(transaction& tx, effects& seen) {
   wanted.reserve(entries_.size());
   for (auto& x : entries_)
     wanted.push_back({*x.queue, x.what.payload, x.what.options});
+  // Of several the most urgent are to be claimed, not the first.
+  if (wanted.size() == 1)
+    if (auto id = seen.standing.claim_new(tx, wanted.front())) {
+      entries_.front().id = *id;
+      return;
+    }
   auto ids = jobs::enqueue(tx, wanted);
   for (size_t i = 0; i < ids.size(); ++i) {
     entries_[i].id = ids[i];

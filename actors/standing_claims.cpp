@@ -14,9 +14,9 @@ void standing_claims::set(const grant& x) {
     return;
   }
   if (found == book_.end())
-    book_.push_back({x, queue, 0, 0, true, false, false, {}, {}});
+    book_.push_back({.who = x, .queue = queue});
   else
-    *found = {x, queue, found->in_hand, 0, true, false, false, {}, {}};
+    *found = {.who = x, .queue = queue, .in_hand = found->in_hand};
 }
 
 void standing_claims::drop(const caf::actor_addr& consumer) {
@@ -58,17 +58,42 @@ void standing_claims::claim(transaction& tx) {
 }
 
 void standing_claims::claim_for(entry& x, transaction& tx) {
-  auto startable = free_hands(x);
-  x.full = false;
+  auto wanted = room(x), startable = free_hands(x);
+  x.full = x.dry = false;
   x.looked = true;
-  x.found = claims::claim(tx, x.queue, x.who.worker, room(x), startable);
-  auto got = static_cast<int>(x.found.size());
+  auto got = claims::claim(tx, x.queue, x.who.worker, wanted, startable);
+  auto count = static_cast<int>(got.size());
+  std::move(got.begin(), got.end(), std::back_inserter(x.found));
   x.next.reset();
-  if (got == room(x))
+  if (count == wanted)
     return; // whatever is left waits for credit, not for a time
   x.next = claims::next_claim_at(tx, x.queue);
-  if (x.next && *x.next <= tx.now() && got >= startable)
+  x.dry = !x.next || *x.next > tx.now();
+  if (!x.dry && count >= startable)
     x.next.reset(); // a last attempt waits for a free hand
+}
+
+std::optional<int64_t> standing_claims::claim_new(transaction& tx,
+                                                  const jobs::new_job& x) {
+  auto of_queue = [&](const entry& e) {
+    return e.queue.text() == x.queue.text();
+  };
+  auto waits = std::find_if(book_.begin(), book_.end(), [&](const entry& e) {
+    return of_queue(e) && e.dry && !e.look && room(e) > 0
+           && (!e.next || *e.next > tx.now());
+  });
+  if (waits == book_.end())
+    return std::nullopt;
+  auto born = jobs::insert_claimed(tx, x, waits->who.worker);
+  if (!born)
+    return std::nullopt;
+  born->payload = x.payload;
+  auto lapses_at = born->claim.deadline; // then it is for any of them
+  for (auto& e : book_)
+    if (of_queue(e) && (!e.next || lapses_at < *e.next))
+      e.next = lapses_at;
+  waits->found.push_back(std::move(*born));
+  return waits->found.back().id;
 }
 
 void standing_claims::take_back() {

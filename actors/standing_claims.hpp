@@ -3,6 +3,7 @@
 
 #include "actors/actors.hpp"
 #include "substrate/claims.hpp"
+#include "substrate/jobs.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -30,6 +31,12 @@ public:
   /// Jobs of this queue may have become claimable, or earlier than thought.
   void touch(std::string_view queue);
   void touch_all();
+
+  /// Stores a new job as claimed by the consumer that waits for one of its
+  /// queue: it has room, and nothing else there is due. Answers its id. None,
+  /// and nothing is stored, if there is no such consumer, that is not known
+  /// without a look, or the job cannot start at once.
+  std::optional<int64_t> claim_new(transaction& tx, const jobs::new_job& x);
 
   /// True if there is a reason to look for jobs.
   bool wants_claims() const;
@@ -70,17 +77,21 @@ private:
     bool look = true;    ///< there may be claimable jobs
     bool looked = false; ///< in the open transaction
     bool full = false;   ///< handed back unstarted jobs, has no hand free
-    std::optional<timestamp> next; ///< when what was left becomes claimable
-    std::vector<job> found;        ///< claimed in the open transaction
+    bool dry = false;    ///< the last look left nothing that is due
+    std::optional<timestamp> next{}; ///< when what was left becomes claimable
+    std::vector<job> found{};        ///< claimed in the open transaction
   };
 
+  static int in_hand_by_now(const entry& x) {
+    return x.in_hand - x.settled + static_cast<int>(x.found.size());
+  }
   static int free_hands(const entry& x) {
-    return std::max(0, x.who.startable - x.in_hand + x.settled);
+    return std::max(0, x.who.startable - in_hand_by_now(x));
   }
   static int room(const entry& x) {
     if (x.full && free_hands(x) == 0)
       return 0;
-    return x.who.credit - x.in_hand + x.settled;
+    return x.who.credit - in_hand_by_now(x);
   }
   static void claim_for(entry& x, transaction& tx);
 

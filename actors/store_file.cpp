@@ -1,7 +1,5 @@
 #include "actors/store_file.hpp"
 
-#include <utility>
-
 namespace alkstore {
 
 namespace {
@@ -26,11 +24,6 @@ void store_file::reopen() {
                                      *options_.time);
   db_->wait_for_lock(millis{0}); // messages are taken while the lock is not
   version_ = db_->data_version();
-}
-
-bool store_file::others_committed() {
-  auto now = db_->data_version();
-  return std::exchange(version_, now) != now;
 }
 
 void store_file::write_back() {

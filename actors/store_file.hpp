@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace alkstore {
 
@@ -21,9 +22,12 @@ public:
   bool is_open() const noexcept { return db_ != nullptr; }
   connection& db() noexcept { return *db_; }
 
-  /// True if another connection has committed since this was last asked. Final
-  /// only with the write lock in hand: docs/wake-up.md.
-  bool others_committed();
+  /// True if another connection has committed since this was last asked, its
+  /// data_version being `now`. Final only with the write lock in hand:
+  /// docs/wake-up.md.
+  bool others_committed(int64_t now) {
+    return std::exchange(version_, now) != now;
+  }
 
   /// True if the path still names it.
   bool still_there() const { return db_->still_there(); }

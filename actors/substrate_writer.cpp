@@ -1,6 +1,7 @@
 #include "actors/substrate_writer.hpp"
 
 #include "actors/alarm.hpp"
+#include "actors/exact_sleeps.hpp"
 #include "actors/fault_log.hpp"
 #include "actors/stop_reply.hpp"
 #include "actors/store_file.hpp"
@@ -30,7 +31,7 @@ constexpr millis longest_sleep{5000};
 constexpr millis try_again{1000};
 
 // How another connection's commit is waited for: docs/wake-up.md.
-constexpr int looks_in_place = 10;
+constexpr int looks_in_place = 16;
 constexpr microseconds pause_in_place{30};
 constexpr microseconds first_look{500};
 constexpr microseconds last_look{50'000};
@@ -177,7 +178,7 @@ private:
   // -- the file ---------------------------------------------------------------
 
   void look_for_everything();
-  bool see_others();
+  bool see_others(int64_t data_version);
   void look();
   void check();
 
@@ -196,9 +197,9 @@ private:
   fault_log fault_log_{name(), time_, options_.report};
 
   write_line line_;
-  std::optional<transaction> tx_; ///< open while a batch waits for more of it
-  write_line::batch ran_;         ///< in it, to be answered once it is on disk
-  bool lone_ = true;              ///< the last batch had one request at most
+  std::unique_ptr<transaction> tx_; ///< open while a batch waits for more of it
+  write_line::batch ran_; ///< in it, to be answered once it is on disk
+  bool lone_ = true;      ///< the last batch had one request at most
   standing_claims standing_;
   effects seen_{standing_, options_.transact_limit, options_.retention};
   leader_actor leader_; ///< hears of changes; may be null
@@ -263,6 +264,7 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
     [this](file_moved) { check(); },
     [this](stop) {
       auto promise = closing_.promise(this);
+      end_open_batch();
       standing_ = {}; // no new claims
       flush();
       return promise;
@@ -316,7 +318,7 @@ caf::result<completed> substrate_writer::take(const grant& x) {
 
 void substrate_writer::flush() {
   if (file_.is_open() && (tx_ || !line_.empty() || standing_.wants_claims())) {
-    auto waited = tx_.has_value();
+    auto waited = tx_ != nullptr;
     if (run_line() == outcome::written) {
       // Several senders are at work: what they have sent meanwhile, or send
       // next, shares the transaction. Nobody else must want the lock.
@@ -347,15 +349,12 @@ substrate_writer::outcome substrate_writer::write_batch() {
 substrate_writer::outcome substrate_writer::run_line() {
   try {
     if (!tx_) {
-      try {
-        tx_.emplace(file_.db());
-      } catch (const failure& why) {
-        if (why.code() != errc::busy)
-          throw;
+      tx_ = transaction::if_free(file_.db());
+      if (!tx_) {
         lock_is_busy();
         return outcome::locked;
       }
-      see_others();
+      see_others(tx_->data_version());
     }
     line_.run_batch(*tx_, seen_, ran_);
     return outcome::written;
@@ -377,6 +376,8 @@ substrate_writer::outcome substrate_writer::end_batch() {
   standing_.hand_out(this); // before the answers: it has farther to go
   for (auto& op : std::exchange(ran_, {}))
     op->answer();
+  if (lone_ && may_sleep_)
+    std::this_thread::yield(); // they may wait for this processor
   after_commit();
   return outcome::written;
 }
@@ -504,8 +505,8 @@ void substrate_writer::look_for_everything() {
   seen_.scheduler_concerned = true;
 }
 
-bool substrate_writer::see_others() {
-  if (!file_.others_committed())
+bool substrate_writer::see_others(int64_t data_version) {
+  if (!file_.others_committed(data_version))
     return false;
   neighbour_seen_ = time_.steady_now();
   look_for_everything();
@@ -520,6 +521,7 @@ void substrate_writer::look() {
   // than a timer.
   auto left = may_sleep_ ? looks_in_place : 0;
   for (; came == outcome::locked && left > 0; --left) {
+    exact_sleeps();
     std::this_thread::sleep_for(pause_in_place);
     came = write_batch();
   }
@@ -528,7 +530,7 @@ void substrate_writer::look() {
   if (came != outcome::locked)
     return;
   try {
-    if (see_others()) {
+    if (see_others(file_.db().data_version())) {
       tell_leader();
       return lock_is_busy(); // its flush does the rest
     }

@@ -11,7 +11,7 @@ namespace alkstore {
 /// The operations in line, oldest first. Not an actor; the writer's alone.
 class write_line {
 public:
-  using batch = std::deque<std::unique_ptr<operation>>;
+  using batch = std::vector<std::unique_ptr<operation>>;
 
   void push_back(std::unique_ptr<operation> x) {
     waiting_.push_back(std::move(x));
@@ -41,7 +41,7 @@ public:
   static size_t size_of(const batch& x);
 
 private:
-  batch waiting_;
+  std::deque<std::unique_ptr<operation>> waiting_;
 };
 
 } // namespace alkstore

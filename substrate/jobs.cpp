@@ -3,6 +3,7 @@
 #include "substrate/dead_letters.hpp"
 #include "substrate/dedupe.hpp"
 #include "substrate/job_row.hpp"
+#include "substrate/text.hpp"
 
 #include <sys/random.h>
 
@@ -77,40 +78,63 @@ private:
   std::array<std::string, rows_at_once> texts_;
 };
 
+constexpr size_t id_bytes = 16;
+
+/// What a new job's row says of its options.
+struct plan {
+  plan(const new_job& x, timestamp now)
+    : derived(x.queue.is_outbox() ? outbox_queue : plain_queue),
+      priority(x.options.priority.value_or(0)),
+      start(start_of(x.options, now)),
+      max_attempts(x.options.max_attempts.value_or(derived.max_attempts)),
+      visibility(
+        x.options.visibility_timeout.value_or(derived.visibility_timeout)),
+      backoff(x.options.backoff_base.value_or(derived.backoff_base)) {
+    if (x.options.expires_in)
+      expires_at = now + *x.options.expires_in;
+  }
+
+  const defaults& derived;
+  int priority;
+  timestamp start;
+  int max_attempts;
+  millis visibility;
+  millis backoff;
+  std::optional<timestamp> expires_at;
+};
+
+#define ALKSTORE_INSERT_JOBS                                                   \
+  "INSERT INTO alkstore_jobs(queue, priority, at, run_at, claimed,"            \
+  " claim_number, attempts, max_attempts, visibility_ms, backoff_ms,"          \
+  " enqueued_at, expires_at, stable_id, dedupe_key, schedule, fire_at"
+
+void bind_job(statement& row, const new_job& x, const plan& how, timestamp at,
+              timestamp now, std::string_view stable_id) {
+  std::optional<blob> key;
+  if (x.options.dedupe_key)
+    key = blob{*x.options.dedupe_key};
+  std::optional<std::string_view> schedule;
+  std::optional<timestamp> fire_at;
+  if (x.origin) {
+    schedule = x.origin->schedule;
+    fire_at = x.origin->fire_at;
+  }
+  row.bind_next(x.queue.text(), how.priority, at, how.start, how.max_attempts,
+                how.visibility, how.backoff, now, how.expires_at,
+                blob{stable_id}, key, schedule, fire_at);
+}
+
 void insert_jobs(transaction& tx, std::span<const new_job> some) {
   static const insert_texts texts{
-    "INSERT INTO alkstore_jobs(queue, priority, at, run_at, claimed,"
-    " claim_number, attempts, max_attempts, visibility_ms, backoff_ms,"
-    " enqueued_at, expires_at, stable_id, dedupe_key, schedule, fire_at)",
+    ALKSTORE_INSERT_JOBS ")",
     "(?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
-  constexpr size_t id_bytes = 16;
   std::array<char, rows_at_once * id_bytes> random;
   fill_with_random(std::span{random}.first(some.size() * id_bytes));
   auto stable_id = random.data();
-  auto now = tx.now();
   auto row = tx.sql(texts.of(some.size()));
   for (auto& x : some) {
-    auto& derived = x.queue.is_outbox() ? outbox_queue : plain_queue;
-    auto& options = x.options;
-    auto start = start_of(options, now);
-    std::optional<timestamp> expires_at;
-    if (options.expires_in)
-      expires_at = now + *options.expires_in;
-    std::optional<blob> key;
-    if (options.dedupe_key)
-      key = blob{*options.dedupe_key};
-    std::optional<std::string_view> schedule;
-    std::optional<timestamp> fire_at;
-    if (x.origin) {
-      schedule = x.origin->schedule;
-      fire_at = x.origin->fire_at;
-    }
-    row.bind_next(
-      x.queue.text(), options.priority.value_or(0), start, start,
-      options.max_attempts.value_or(derived.max_attempts),
-      options.visibility_timeout.value_or(derived.visibility_timeout),
-      options.backoff_base.value_or(derived.backoff_base), now, expires_at,
-      blob{{stable_id, id_bytes}}, key, schedule, fire_at);
+    plan how{x, tx.now()};
+    bind_job(row, x, how, how.start, tx.now(), {stable_id, id_bytes});
     stable_id += id_bytes;
   }
   row.step();
@@ -208,6 +232,41 @@ std::vector<int64_t> insert(transaction& tx, std::span<const new_job> wanted) {
     wanted = wanted.subspan(some.size());
   }
   return ids;
+}
+
+std::optional<job> insert_claimed(transaction& tx, const new_job& wanted,
+                                  std::string_view worker) {
+  plan how{wanted, tx.now()};
+  if (how.start > tx.now() || wanted.options.dedupe_key
+      || how.max_attempts == 1)
+    return std::nullopt;
+  std::array<char, id_bytes> stable_id;
+  fill_with_random(stable_id);
+  job out;
+  out.queue = wanted.queue.text();
+  out.stable_id = to_hex({stable_id.data(), id_bytes});
+  out.state = job_state::running;
+  out.priority = how.priority;
+  out.attempts = 1;
+  out.max_attempts = how.max_attempts;
+  out.visibility_timeout = how.visibility;
+  out.backoff_base = how.backoff;
+  out.enqueued_at = tx.now();
+  out.run_at = how.start;
+  out.expires_at = how.expires_at;
+  out.worker = worker;
+  out.claim = {0, 1, tx.now() + how.visibility};
+  {
+    auto row = tx.sql(
+      ALKSTORE_INSERT_JOBS
+      ", worker) VALUES(?, ?, ?, ?, 1, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    bind_job(row, wanted, how, out.claim.deadline, tx.now(),
+             {stable_id.data(), id_bytes});
+    row.bind_next(worker).step();
+  }
+  out.id = out.claim.job = sqlite3_last_insert_rowid(tx.handle());
+  insert_payloads(tx, {&wanted, 1}, {&out.id, 1});
+  return out;
 }
 
 job get(transaction& tx, int64_t id) {

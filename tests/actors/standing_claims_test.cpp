@@ -218,6 +218,38 @@ TEST_CASE("Two consumers on a queue share its jobs, each job once") {
   CHECK(theirs == 2);
 }
 
+TEST_CASE("A new job is not claimed past one that is due") {
+  store_fixture t;
+  t.stand(2, 1);
+  auto running = t.enqueue_one();
+  CHECK(t.expect<claimed>().jobs.at(0).id == running);
+  auto last = t.enqueue_one("q", "x", attempts(1)); // wants a free hand
+  t.enqueue_one();
+  CHECK(what_comes(t).empty());
+  auto first = t.look_at(running);
+  t.settle_all({first});
+  auto next = what_comes(t);
+  REQUIRE(next.size() == 2);
+  CHECK(next[0].id == last);
+}
+
+TEST_CASE("A new job's claim that lapses is for the queue's other consumers, "
+          "too") {
+  store_fixture t;
+  caf::scoped_actor second{t.sys};
+  auto handle = caf::actor_cast<consumer_actor>(
+    caf::actor_cast<caf::actor>(second.ptr()));
+  t.stand(1, 1);
+  port::ask(second, patience, t.writer, grant{handle, "q", false, "two", 4, 4})
+    .receive([](completed) {}, [](const caf::error&) { FAIL("grant"); });
+  job_options brief;
+  brief.visibility_timeout = 150ms;
+  auto id = t.enqueue_one("q", "x", brief);
+  CHECK(t.expect<claimed>().jobs.at(0).id == id);
+  second->receive([&](claimed& x) { CHECK(x.jobs.at(0).id == id); },
+                  caf::after(5s) >> [] { FAIL("nobody looked"); });
+}
+
 TEST_CASE("S23: what was claimed in a commit that failed is handed out after "
           "the fault, once") {
   faulty_disk disk;

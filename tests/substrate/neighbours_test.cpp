@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <tuple>
 
 using namespace alkstore;
 
@@ -20,6 +21,14 @@ std::vector<int64_t> ids(const std::vector<job>& jobs) {
   for (auto& x : jobs)
     out.push_back(x.id);
   return out;
+}
+
+// All but its stable id, which no other job has.
+auto fields(const job& x) {
+  return std::tie(x.id, x.queue, x.payload, x.state, x.priority, x.attempts,
+                  x.max_attempts, x.visibility_timeout, x.backoff_base,
+                  x.enqueued_at, x.run_at, x.expires_at, x.claim, x.worker,
+                  x.dedupe_key, x.schedule, x.fire_at, x.last_error, x.died_at);
 }
 
 bool ack_neighbours(store& s, const claim_handle& first, size_t count) {
@@ -74,6 +83,47 @@ TEST_CASE("many jobs at once are stored as one by one") {
     CHECK(stored.dedupe_key == expected.dedupe_key);
   }
   CHECK(stable_ids.size() == count);
+}
+
+TEST_CASE("a job that is claimed as it is stored is as one that was claimed "
+          "afterwards") {
+  store at_once, afterwards;
+  job_options options;
+  if (GENERATE(true, false)) {
+    options.priority = 7;
+    options.expires_in = 1h;
+    options.max_attempts = 2;
+    options.visibility_timeout = 3s;
+    options.backoff_base = 2s;
+    options.delay = 0s;
+  }
+  auto& queue = GENERATE(true, false) ? q : box;
+  std::string payload{"a\0b", 3};
+  auto born = at_once.write([&](transaction& tx) {
+    return jobs::insert_claimed(tx, {queue, payload, options}, "w");
+  });
+  REQUIRE(born);
+  afterwards.enqueue(queue, payload, options);
+  auto claimed = afterwards.claim(queue);
+  born->payload = payload;
+  CHECK(fields(*born) == fields(claimed));
+  auto stored = at_once.get(born->id);
+  CHECK(fields(stored) == fields(afterwards.get(claimed.id)));
+  CHECK(stored.stable_id == born->stable_id);
+  CHECK(stored.stable_id.size() == 32);
+}
+
+TEST_CASE("a job that is to wait is not claimed as it is stored") {
+  store s;
+  job_options later, keyed, last;
+  later.delay = 1ms;
+  keyed.dedupe_key = "k";
+  last.max_attempts = 1;
+  for (auto& options : {later, keyed, last})
+    CHECK(s.write([&](transaction& tx) {
+      return jobs::insert_claimed(tx, {q, "x", options}, "w");
+    }) == std::nullopt);
+  CHECK(s.number("SELECT count(*) FROM alkstore_jobs") == 0);
 }
 
 TEST_CASE("of many jobs at once, one repeats another's dedupe key") {
