@@ -374,7 +374,8 @@ substrate_writer::outcome substrate_writer::end_batch() {
   faults_ = 0;
   lone_ = write_line::size_of(ran_) <= 1;
   standing_.hand_out(this); // before the answers: it has farther to go
-  for (auto& op : std::exchange(ran_, {}))
+  auto ran = std::exchange(ran_, {});
+  for (auto& op : ran)
     op->answer();
   if (lone_ && may_sleep_)
     std::this_thread::yield(); // they may wait for this processor

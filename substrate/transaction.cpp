@@ -35,8 +35,13 @@ std::unique_ptr<transaction> transaction::if_free(connection& db) {
   require_none(db);
   if (!db.sql(begin_to_write).step_unless_busy())
     return nullptr;
-  return std::unique_ptr<transaction>{
-    new transaction{db, access::write, begun{}}};
+  try {
+    return std::unique_ptr<transaction>{
+      new transaction{db, access::write, begun{}}};
+  } catch (...) { // out of memory, or it is rolled back already
+    roll_back(db);
+    throw;
+  }
 }
 
 transaction::begun transaction::begin(connection& db, access mode) {
