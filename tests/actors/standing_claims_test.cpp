@@ -34,6 +34,18 @@ std::vector<job> what_comes(store_fixture& t) {
   return out;
 }
 
+consumer_actor as_consumer(const caf::scoped_actor& self) {
+  return caf::actor_cast<consumer_actor>(
+    caf::actor_cast<caf::actor>(self.ptr()));
+}
+
+/// A second consumer of q, with credit for four.
+void stand_beside(store_fixture& t, caf::scoped_actor& second) {
+  port::ask(second, patience, t.writer,
+            grant{as_consumer(second), "q", false, "two", 4, 4})
+    .receive([](completed) {}, [](const caf::error&) { FAIL("grant"); });
+}
+
 } // namespace
 
 TEST_CASE("A standing claim gets what is there, and then what comes, in the "
@@ -182,9 +194,8 @@ TEST_CASE("Nothing is claimed for a consumer that has ended, even while its "
   neighbour other{t.path()};
   auto ends_at_once = [&] {
     caf::scoped_actor gone{t.sys};
-    auto handle = caf::actor_cast<consumer_actor>(
-      caf::actor_cast<caf::actor>(gone.ptr()));
-    port::send(gone, t.writer, grant{handle, "q", false, "gone", 5, 5});
+    port::send(gone, t.writer,
+               grant{as_consumer(gone), "q", false, "gone", 5, 5});
   };
   ends_at_once();
   other.hold();
@@ -203,11 +214,8 @@ TEST_CASE("Nothing is claimed for a consumer that has ended, even while its "
 TEST_CASE("Two consumers on a queue share its jobs, each job once") {
   store_fixture t;
   caf::scoped_actor second{t.sys};
-  auto handle = caf::actor_cast<consumer_actor>(
-    caf::actor_cast<caf::actor>(second.ptr()));
   t.stand(4, 4);
-  port::ask(second, patience, t.writer, grant{handle, "q", false, "two", 4, 4})
-    .receive([](completed) {}, [](const caf::error&) { FAIL("grant"); });
+  stand_beside(t, second);
   t.ask<std::vector<int64_t>>(
     t.writer, enqueue_many{std::vector<enqueue>(6, enqueue{"q", "x", {}})});
   auto mine = what_comes(t);
@@ -237,11 +245,8 @@ TEST_CASE("A new job's claim that lapses is for the queue's other consumers, "
           "too") {
   store_fixture t;
   caf::scoped_actor second{t.sys};
-  auto handle = caf::actor_cast<consumer_actor>(
-    caf::actor_cast<caf::actor>(second.ptr()));
   t.stand(1, 1);
-  port::ask(second, patience, t.writer, grant{handle, "q", false, "two", 4, 4})
-    .receive([](completed) {}, [](const caf::error&) { FAIL("grant"); });
+  stand_beside(t, second);
   job_options brief;
   brief.visibility_timeout = 150ms;
   auto id = t.enqueue_one("q", "x", brief);
