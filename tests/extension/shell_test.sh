@@ -36,7 +36,8 @@ node=$!
 await ' leading ' >/dev/null
 
 shell() {
-  sqlite3 -bail -cmd ".load $ALKSTORE_EXTENSION" store.db
+  # The node writes at its start, too: without a time-out that is "locked".
+  sqlite3 -bail -cmd ".timeout 5000" -cmd ".load $ALKSTORE_EXTENSION" store.db
 }
 
 shell <<<'CREATE TABLE orders(item);'

@@ -78,7 +78,8 @@ TEST_CASE("S26: a stop during many deliveries finishes those in flight and "
   node_process node{x.dir.path(), x.block};
   x.endpoint.await(8);
   node.signal(SIGTERM);
-  node.await("stopping");
+  node.await("stopping"); // said before the deliveries hear of it
+  CHECK(node.stays_without("stopped", 300ms));
   x.endpoint.release();
   CHECK(node.exit_status() == 0);
   CHECK(x.endpoint.count() == 8);
