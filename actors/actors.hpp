@@ -2,9 +2,9 @@
 // what. Read answer(message). The messages' fields are in messages.hpp.
 //
 //   runtime                 starts, watches, restarts and stops the others
-//   ├─ substrate_writer     the only writer; group commit; standing claims
+//   ├─ substrate_writer     the only writer; group commit; standing claims; its
+//   │                       writer_thread sees other processes' commits, too
 //   ├─ substrate_reader     reads, never behind the writer
-//   ├─ commit_watch         (a thread) sees other processes' commits
 //   ├─ scheduler_leader     stands by, campaigns, leads: fires the schedules
 //   │   ├─ lock_renewal     renews the lease; on loss sends the leader an error
 //   │   └─ maintenance      tidies up while this node leads
@@ -173,7 +173,7 @@ using writer_actor = store_clauses::with<
   maintenance_report(maintain),
   // store_changed follows each commit that may matter.
   void(subscribe),
-  // From commit_watch.
+  // From writer_thread: another process may have written; a name has changed.
   void(file_touched), void(file_moved),
   // Everything asked for is answered, the file is closed.
   completed(stop),

@@ -1,7 +1,6 @@
 #include "actors/runtime.hpp"
 
 #include "actors/alarm.hpp"
-#include "actors/commit_watch.hpp"
 #include "actors/errors.hpp"
 #include "actors/outbox_delivery.hpp"
 #include "actors/queue_worker.hpp"
@@ -128,9 +127,6 @@ private:
     try {
       writer_ = spawn_writer(system(), options_.store, options_.where);
       reader_ = spawn_reader(system(), options_.store, options_.where);
-      if (options_.where == placement::detached) // a simulation has no threads
-        watch_ = std::make_unique<commit_watch>(options_.store.path, writer_,
-                                                options_.store.report);
     } catch (...) {
       drop_core();
       throw;
@@ -142,7 +138,6 @@ private:
     kill(reader_);
     writer_ = nullptr;
     reader_ = nullptr;
-    watch_.reset();
   }
 
   void watch_core() {
@@ -366,7 +361,6 @@ private:
       return end(reason_);
     if (std::exchange(closing_, true))
       return;
-    watch_.reset();
     kill(
       reader_); // its end is seen, and the writer closes the file as the last
   }
@@ -404,9 +398,8 @@ private:
   runtime_options options_;
   const alkstore::clock& time_;
 
-  writer_actor writer_; ///< null, like the next two, while the store is closed
+  writer_actor writer_; ///< null, like the next, while the store is closed
   reader_actor reader_;
-  std::unique_ptr<commit_watch> watch_;
   comeback core_again_;
   std::vector<child> children_;
 

@@ -1,11 +1,11 @@
 #include "actors/substrate_writer.hpp"
 
 #include "actors/alarm.hpp"
-#include "actors/exact_sleeps.hpp"
 #include "actors/fault_log.hpp"
 #include "actors/stop_reply.hpp"
 #include "actors/store_file.hpp"
 #include "actors/write_line.hpp"
+#include "actors/writer_thread.hpp"
 
 #include <random>
 #include <thread>
@@ -32,7 +32,8 @@ constexpr millis try_again{1000};
 
 // How another connection's commit is waited for: docs/wake-up.md.
 constexpr int looks_in_place = 16;
-constexpr microseconds pause_in_place{30};
+constexpr microseconds pause_in_place{20};
+constexpr millis busy_neighbour{2};
 constexpr microseconds first_look{500};
 constexpr microseconds last_look{50'000};
 constexpr millis look_for{5000};
@@ -46,11 +47,12 @@ bool is_senders_own(const write_line::batch& ran, errc code) {
 
 class substrate_writer final : public writer_actor::base {
 public:
+  // Without a thread of its own it runs in CAF's pool.
   substrate_writer(caf::actor_config& cfg, writer_options options,
-                   placement where)
+                   std::shared_ptr<writer_thread> thread)
     : writer_actor::base(cfg),
       options_(std::move(options)),
-      may_sleep_(where == placement::detached),
+      thread_(std::move(thread)),
       time_(*options_.time),
       gate_(options_.waiting),
       file_(options_) {
@@ -72,9 +74,8 @@ public:
         context);
       return port::enqueue_result();
     }
-    if (port::peek<file_touched>(*x) && touched_.exchange(true))
-      return port::enqueue_result(); // one in the mailbox is enough
-    return writer_actor::base::enqueue(std::move(x), context);
+    return writer_actor::base::enqueue(std::move(x),
+                                       thread_ ? thread_.get() : context);
   }
 
   void on_exit() override {
@@ -87,6 +88,8 @@ public:
     leader_ = nullptr;
     tx_.reset();
     file_.close();
+    if (thread_)
+      thread_->end();
   }
 
 protected:
@@ -179,17 +182,15 @@ private:
 
   void look_for_everything();
   bool see_others(int64_t data_version);
+  outcome look_in_place();
   void look();
   void check();
 
   writer_options options_;
-  bool may_sleep_; ///< its thread is its own
+  std::shared_ptr<writer_thread> thread_; ///< may be null
   const alkstore::clock& time_;
 
-  /// Used by the senders' threads, too: the bound on what waits, and whether a
-  /// file_touched is in the mailbox.
-  admission gate_;
-  std::atomic<bool> touched_{false};
+  admission gate_; ///< used by the senders' threads, too
 
   store_file file_;                        ///< closed once it has ended
   alkstore::steady_time neighbour_seen_{}; ///< another connection's last commit
@@ -255,7 +256,6 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
     [this](maintain& x) { return accept(x, true); },
     [this](subscribe& x) { leader_ = std::move(x.leader); },
     [this](file_touched) {
-      touched_ = false;
       looking_since_ = time_.steady_now();
       next_look_ = first_look;
       if (line_.empty()) // else the next batch looks in passing
@@ -355,6 +355,8 @@ substrate_writer::outcome substrate_writer::run_line() {
         return outcome::locked;
       }
       see_others(tx_->data_version());
+      if (thread_)
+        thread_->has_looked();
     }
     line_.run_batch(*tx_, seen_, ran_);
     return outcome::written;
@@ -377,7 +379,7 @@ substrate_writer::outcome substrate_writer::end_batch() {
   auto ran = std::exchange(ran_, {});
   for (auto& op : ran)
     op->answer();
-  if (lone_ && may_sleep_)
+  if (lone_ && thread_)
     std::this_thread::yield(); // they may wait for this processor
   after_commit();
   return outcome::written;
@@ -514,18 +516,30 @@ bool substrate_writer::see_others(int64_t data_version) {
   return true;
 }
 
+// One commit alone is waited for awake: a processor that has gone to sleep
+// takes as long to come back as the commit had left. For one of many that would
+// be a waste.
+substrate_writer::outcome substrate_writer::look_in_place() {
+  auto awake = time_.steady_now() - neighbour_seen_ >= busy_neighbour;
+  auto came = outcome::locked;
+  for (int i = 0; i < looks_in_place && came == outcome::locked; ++i) {
+    if (awake)
+      writer_thread::yield_for(pause_in_place);
+    else
+      std::this_thread::sleep_for(pause_in_place);
+    came = write_batch();
+  }
+  return came;
+}
+
 void substrate_writer::look() {
   if (!file_.is_open() || tx_) // nobody can have committed since it began
     return;
   auto came = write_batch();
   // Most likely the other is in the middle of its commit, which takes less time
   // than a timer.
-  auto left = may_sleep_ ? looks_in_place : 0;
-  for (; came == outcome::locked && left > 0; --left) {
-    exact_sleeps();
-    std::this_thread::sleep_for(pause_in_place);
-    came = write_batch();
-  }
+  if (came == outcome::locked && thread_)
+    came = look_in_place();
   if (came == outcome::failed && file_.is_open())
     look_.set(this, try_again);
   if (came != outcome::locked)
@@ -566,8 +580,11 @@ void substrate_writer::check() {
 writer_actor spawn_writer(caf::actor_system& sys, writer_options options,
                           placement where) {
   if (where == placement::pooled)
-    return sys.spawn<substrate_writer>(std::move(options), where);
-  return sys.spawn<substrate_writer, caf::detached>(std::move(options), where);
+    return sys.spawn<substrate_writer>(std::move(options), nullptr);
+  auto thread = std::make_shared<writer_thread>(sys);
+  auto writer = port::spawn_on<substrate_writer>(sys, *thread, options, thread);
+  writer_thread::start(std::move(thread), writer, options.path, options.report);
+  return writer;
 }
 
 } // namespace alkstore

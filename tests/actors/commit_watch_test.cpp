@@ -3,21 +3,18 @@
 
 #include "tests/actors/fixture.hpp"
 #include "tests/actors/neighbour.hpp"
+#include "tests/support/unprivileged.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <random>
 
 using namespace alkstore;
 using namespace alkstore::test;
 
 namespace {
-
-struct watch_fixture : store_fixture {
-  watch_fixture() : watch(path(), writer, events.sink()) {}
-  commit_watch watch;
-};
 
 /// Another process that enqueues a job for each byte it reads.
 class enqueuer {
@@ -71,36 +68,33 @@ TEST_CASE("H43: another process's job wakes a standing claim, 500 times at "
   auto options = t.store_options();
   options.path = path;
   auto writer = spawn_writer(t.sys, options);
-  {
-    commit_watch watch{path, writer, t.events.sink()};
-    t.ask<completed>(
-      writer, grant{t.playing<consumer_actor>(), "q", false, "me", 5, 5});
-    std::minstd_rand random{1};
-    std::uniform_int_distribution<int> pause{0, 300};
-    millis worst{};
-    for (int round = 0; round < 500; ++round) {
-      auto start = std::chrono::steady_clock::now();
-      other.one();
-      auto got = t.expect<claimed>().jobs;
-      worst = std::max(worst, std::chrono::duration_cast<millis>(
-                                std::chrono::steady_clock::now() - start));
-      REQUIRE(got.size() == 1);
-      // The ack's own look comes at a random distance to the next job.
-      ::usleep(static_cast<useconds_t>(pause(random)));
-      port::send(
-        t.self, writer,
-        settle{t.playing<consumer_actor>(),
-               {{got[0].claim, settlement::action::ack, {}, {}, {}, {}}}});
-      ::usleep(static_cast<useconds_t>(pause(random)));
-    }
-    CHECK(worst < 1s);
+  t.ask<completed>(writer,
+                   grant{t.playing<consumer_actor>(), "q", false, "me", 5, 5});
+  std::minstd_rand random{1};
+  std::uniform_int_distribution<int> pause{0, 300};
+  millis worst{};
+  for (int round = 0; round < 500; ++round) {
+    auto start = std::chrono::steady_clock::now();
+    other.one();
+    auto got = t.expect<claimed>().jobs;
+    worst = std::max(worst, std::chrono::duration_cast<millis>(
+                              std::chrono::steady_clock::now() - start));
+    REQUIRE(got.size() == 1);
+    // The ack's own look comes at a random distance to the next job.
+    ::usleep(static_cast<useconds_t>(pause(random)));
+    port::send(
+      t.self, writer,
+      settle{t.playing<consumer_actor>(),
+             {{got[0].claim, settlement::action::ack, {}, {}, {}, {}}}});
+    ::usleep(static_cast<useconds_t>(pause(random)));
   }
+  CHECK(worst < 1s);
   caf::anon_send_exit(writer, caf::exit_reason::kill);
 }
 
 TEST_CASE("A neighbour's schedule reaches the leader, also while a third "
           "connection holds the write lock") {
-  watch_fixture t;
+  store_fixture t;
   neighbour other{t.path()}, third{t.path()};
   port::send(t.self, t.writer, subscribe{t.playing<leader_actor>()});
   other.write([](transaction& tx) {
@@ -117,7 +111,7 @@ TEST_CASE("A neighbour's schedule reaches the leader, also while a third "
 }
 
 TEST_CASE("The writer's own commits wake nobody as another's") {
-  watch_fixture t;
+  store_fixture t;
   port::send(t.self, t.writer, subscribe{t.playing<leader_actor>()});
   t.enqueue_one();
   while (!t.hears_nothing<store_changed>(100ms)) {
@@ -132,7 +126,7 @@ TEST_CASE("The writer's own commits wake nobody as another's") {
 TEST_CASE("H61: a store whose file was moved, deleted or replaced ends the "
           "writer with moved") {
   namespace fs = std::filesystem;
-  watch_fixture t;
+  store_fixture t;
   t.enqueue_one();
   auto what = GENERATE(0, 1, 2, 3);
   if (what == 0)
@@ -148,30 +142,55 @@ TEST_CASE("H61: a store whose file was moved, deleted or replaced ends the "
     fs::rename(t.dir.path() + "-elsewhere", t.dir.path());
 }
 
-TEST_CASE("The watch ends at once, and the file may lie in the working "
-          "directory") {
-  store_fixture t;
-  auto start = std::chrono::steady_clock::now();
+TEST_CASE(
+  "A writer's thread ends with it, at once, and its file may lie in the "
+  "working directory") {
+  system_fixture t;
+  auto was = std::filesystem::current_path();
+  std::filesystem::current_path(t.dir.path());
+  auto options = t.store_options();
+  options.path = "store.db";
+  auto before = t.sys.detached_actors(); // CAF's own
+  auto begin = clock::system().steady_now();
   for (int i = 0; i < 10; ++i) {
-    commit_watch one{t.path(), t.writer, t.events.sink()};
-    commit_watch two{"store.db", t.writer, t.events.sink()};
+    auto writer = spawn_writer(t.sys, options);
+    t.ask<int64_t>(writer, enqueue{"q", "x", {}});
+    caf::anon_send_exit(writer, caf::exit_reason::kill);
+    t.wait_gone(writer);
   }
-  CHECK(std::chrono::steady_clock::now() - start < 2s);
+  while (t.sys.detached_actors() > before && since(begin) < patience)
+    std::this_thread::yield();
+  CHECK(since(begin) < 2s);
   CHECK(t.events.count("polling") == 0);
+  std::filesystem::current_path(was);
 }
 
-TEST_CASE("Without inotify the watch says so once and polls") {
-  store_fixture t;
-  t.stand(5, 5);
-  // A directory that is not there cannot be watched.
-  commit_watch watch{t.dir.path("gone/store.db"), t.writer, t.events.sink()};
-  t.events.wait_for("polling");
-  neighbour other{t.path()};
-  for (int i = 0; i < 3; ++i) {
-    other.enqueue("q");
-    CHECK(t.expect<claimed>().jobs.size() == 1);
+TEST_CASE("Without inotify the writer says so once and polls") {
+  namespace fs = std::filesystem;
+  system_fixture t;
+  // A directory that cannot be listed cannot be watched.
+  auto place = t.dir.path("unlisted");
+  fs::create_directory(place);
+  fs::permissions(t.dir.path(), fs::perms{0755});
+  fs::permissions(place, fs::perms{0333});
+  {
+    unprivileged now;
+    auto options = t.store_options();
+    options.path = place + "/store.db";
+    auto writer = spawn_writer(t.sys, options);
+    CHECK(t.events.wait_for("polling").text.find("50 ms") != std::string::npos);
+    t.ask<completed>(
+      writer, grant{t.playing<consumer_actor>(), "q", false, "me", 5, 5});
+    neighbour other{options.path};
+    for (int i = 0; i < 3; ++i) {
+      other.enqueue("q");
+      CHECK(t.expect<claimed>().jobs.size() == 1);
+    }
+    CHECK(t.events.count("polling") == 1);
+    caf::anon_send_exit(writer, caf::exit_reason::kill);
+    t.wait_gone(writer);
   }
-  CHECK(t.events.count("polling") == 1);
+  fs::permissions(place, fs::perms{0777}); // so that it can be removed
 }
 
 TEST_CASE("A store behind a symbolic link hears of others' commits, too") {
@@ -181,13 +200,10 @@ TEST_CASE("A store behind a symbolic link hears of others' commits, too") {
   neighbour other{t.dir.path("real/store.db")};
   std::filesystem::create_symlink("real/store.db", options.path);
   auto writer = spawn_writer(t.sys, options);
-  {
-    commit_watch watch{options.path, writer, t.events.sink()};
-    t.ask<completed>(
-      writer, grant{t.playing<consumer_actor>(), "q", false, "me", 5, 5});
-    other.enqueue("q");
-    CHECK(t.expect<claimed>().jobs.size() == 1);
-  }
+  t.ask<completed>(writer,
+                   grant{t.playing<consumer_actor>(), "q", false, "me", 5, 5});
+  other.enqueue("q");
+  CHECK(t.expect<claimed>().jobs.size() == 1);
   CHECK(t.events.count("polling") == 0);
   caf::anon_send_exit(writer, caf::exit_reason::kill);
 }
@@ -198,4 +214,54 @@ TEST_CASE("A directory that every user can write to is warned of") {
   auto writer = spawn_writer(t.sys, t.store_options());
   CHECK(t.events.wait_for("public directory").text.find(t.path()) == 0);
   caf::anon_send_exit(writer, caf::exit_reason::kill);
+}
+
+TEST_CASE("A write is told of when its commit may be over, a move at once") {
+  using std::chrono::microseconds;
+  temp_dir dir;
+  event_log events;
+  auto file = dir.path("store.db");
+  auto write = [](const std::string& path) {
+    std::ofstream{path, std::ios::app} << "x";
+  };
+  write(file);
+  commit_watch watch{file, events.sink()};
+  auto now = commit_watch::time_point{} + 1h;
+  CHECK(watch.descriptor() >= 0);
+  CHECK_FALSE(watch.patience(now));
+  write(dir.path("other.db"));
+  CHECK_FALSE(watch.look(true, now).touched);
+  CHECK_FALSE(watch.patience(now));
+
+  write(file);
+  CHECK_FALSE(watch.look(true, now).touched);
+  CHECK(watch.descriptor() < 0); // only time is waited for
+  CHECK(watch.patience(now) == microseconds{50});
+  CHECK_FALSE(watch.look(false, now + microseconds{49}).touched);
+  CHECK(watch.look(false, now + microseconds{50}).touched);
+  CHECK_FALSE(watch.look(false, now + 1s).touched);
+
+  // Not sooner than 1 ms after the last look, or after own work.
+  now += microseconds{50};
+  write(file + "-wal");
+  auto made = watch.look(true, now + microseconds{10});
+  CHECK(made.moved);
+  CHECK_FALSE(made.touched);
+  CHECK(watch.patience(now) == microseconds{1000});
+  CHECK(watch.look(false, now + 1ms).touched);
+  watch.worked(now + 5ms);
+  write(file + "-wal");
+  watch.look(true, now + 5ms);
+  CHECK(watch.patience(now + 5ms) == microseconds{1000});
+
+  // A transaction of one's own has looked.
+  watch.has_looked();
+  CHECK_FALSE(watch.patience(now));
+  CHECK_FALSE(watch.look(false, now + 1h).touched);
+
+  std::filesystem::remove(file);
+  auto gone = watch.look(true, now + 2h);
+  CHECK(gone.moved);
+  CHECK_FALSE(gone.touched);
+  CHECK(events.count("polling") == 0);
 }

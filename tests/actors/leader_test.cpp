@@ -1,5 +1,4 @@
 // scheduler_leader and lock_renewal: who leads, and what is fired.
-#include "actors/commit_watch.hpp"
 #include "actors/scheduler_leader.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/actors/neighbour.hpp"
@@ -21,13 +20,10 @@ public:
     options.report = events.sink();
     writer = spawn_writer(t.sys, options);
     reader = spawn_reader(t.sys, options);
-    watch_ = std::make_unique<commit_watch>(options.path, writer,
-                                            options.report);
     stand_by();
   }
 
   ~node() {
-    watch_.reset();
     caf::anon_send_exit(leader, caf::exit_reason::kill);
     caf::anon_send_exit(writer, caf::exit_reason::kill);
     caf::anon_send_exit(reader, caf::exit_reason::kill);
@@ -61,7 +57,6 @@ private:
   lease_timing timing_;
   int lives_ = 0;
   std::shared_ptr<std::atomic<bool>> ended_;
-  std::unique_ptr<commit_watch> watch_;
 };
 
 lease_timing timing(millis ttl) {

@@ -1,8 +1,7 @@
 #include "app/config_reference.hpp"
 #include "app/config_table.hpp"
 #include "tests/app/config_support.hpp"
-
-#include <unistd.h>
+#include "tests/support/unprivileged.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,28 +12,6 @@ using namespace std::chrono_literals;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// Root may read everything: for a while this is somebody else.
-class unprivileged {
-public:
-  unprivileged() : was_(geteuid()) {
-    if (was_ == 0)
-      REQUIRE(seteuid(65534) == 0);
-  }
-  unprivileged(const unprivileged&) = delete;
-  unprivileged& operator=(const unprivileged&) = delete;
-  ~unprivileged() {
-    if (was_ == 0 && seteuid(0) != 0)
-      std::abort();
-  }
-
-private:
-  uid_t was_;
-};
-
-} // namespace
 
 // -- what is read -------------------------------------------------------------
 
@@ -190,7 +167,7 @@ TEST_CASE("H88: a file that cannot be read is one finding with the reason") {
         == "f: is larger than 4194304 bytes\n");
   auto closed = folder.write("closed", "alkstore { }");
   fs::permissions(closed, fs::perms::none);
-  unprivileged now;
+  alkstore::test::unprivileged now;
   CHECK(reason(closed) == "f: cannot be read: Permission denied\n");
 }
 
