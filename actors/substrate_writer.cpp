@@ -2,12 +2,12 @@
 
 #include "actors/alarm.hpp"
 #include "actors/fault_log.hpp"
+#include "actors/neighbours.hpp"
 #include "actors/stop_reply.hpp"
 #include "actors/store_file.hpp"
 #include "actors/write_line.hpp"
 #include "actors/writer_thread.hpp"
 
-#include <random>
 #include <thread>
 
 namespace alkstore {
@@ -15,11 +15,6 @@ namespace alkstore {
 namespace {
 
 using std::chrono::microseconds;
-
-// Between two batches while another connection is writing, too (measured: the
-// neighbour's worst wait falls from 2.9 s to 10 ms).
-constexpr microseconds neighbour_pause{500};
-constexpr millis neighbour_memory{1000};
 
 constexpr millis file_check_period{2000};
 
@@ -33,10 +28,6 @@ constexpr millis try_again{1000};
 // How another connection's commit is waited for: docs/wake-up.md.
 constexpr int looks_in_place = 16;
 constexpr microseconds pause_in_place{20};
-constexpr millis busy_neighbour{2};
-constexpr microseconds first_look{500};
-constexpr microseconds last_look{50'000};
-constexpr millis look_for{5000};
 
 // A caller's function that threw or took too long: no fault of the store.
 bool is_senders_own(const write_line::batch& ran, errc code) {
@@ -192,9 +183,9 @@ private:
 
   admission gate_; ///< used by the senders' threads, too
 
-  store_file file_;                        ///< closed once it has ended
-  alkstore::steady_time neighbour_seen_{}; ///< another connection's last commit
-  int faults_ = 0;                         ///< of the disk, in a row
+  store_file file_; ///< closed once it has ended
+  neighbours neighbours_;
+  int faults_ = 0; ///< of the disk, in a row
   fault_log fault_log_{name(), time_, options_.report};
 
   write_line line_;
@@ -211,9 +202,6 @@ private:
   alarm<claims_due> claims_;
   timestamp claims_at_{}; ///< what it is set for, or later
   alarm<check_file> check_;
-  microseconds next_look_ = first_look;
-  alkstore::steady_time looking_since_{};
-  std::minstd_rand random_{std::random_device{}()};
 };
 
 substrate_writer::behavior_type substrate_writer::make_behavior() {
@@ -256,8 +244,7 @@ substrate_writer::behavior_type substrate_writer::make_behavior() {
     [this](maintain& x) { return accept(x, true); },
     [this](subscribe& x) { leader_ = std::move(x.leader); },
     [this](file_touched) {
-      looking_since_ = time_.steady_now();
-      next_look_ = first_look;
+      neighbours_.begun(time_.steady_now());
       if (line_.empty()) // else the next batch looks in passing
         look();
     },
@@ -322,7 +309,7 @@ void substrate_writer::flush() {
     if (run_line() == outcome::written) {
       // Several senders are at work: what they have sent meanwhile, or send
       // next, shares the transaction. Nobody else must want the lock.
-      auto alone = time_.steady_now() - neighbour_seen_ >= neighbour_memory;
+      auto alone = !neighbours_.at_work(time_.steady_now());
       if (!waited && alone && line_.empty() && write_line::size_of(ran_) > 1)
         return flush_.set_now(this);
       end_batch();
@@ -335,8 +322,8 @@ void substrate_writer::flush() {
   // What arrives until the next message comes up shares its transaction.
   if (line_.empty() || flush_.is_set())
     return;
-  if (time_.steady_now() - neighbour_seen_ < neighbour_memory)
-    flush_.set(this, neighbour_pause);
+  if (neighbours_.at_work(time_.steady_now()))
+    flush_.set(this, neighbours::pause);
   else
     flush_.set_now(this);
 }
@@ -440,8 +427,7 @@ void substrate_writer::lock_is_busy() {
                                 "longer than busy-timeout; nothing happened"));
   if (flush_.is_set() || (line_.empty() && !standing_.wants_claims()))
     return;
-  auto pause = std::uniform_int_distribution<int>{200, 800}(random_);
-  flush_.set(this, microseconds{pause});
+  flush_.set(this, neighbours_.until_next_try());
 }
 
 void substrate_writer::write_failed(const failure& why) {
@@ -511,7 +497,7 @@ void substrate_writer::look_for_everything() {
 bool substrate_writer::see_others(int64_t data_version) {
   if (!file_.others_committed(data_version))
     return false;
-  neighbour_seen_ = time_.steady_now();
+  neighbours_.seen(time_.steady_now());
   look_for_everything();
   return true;
 }
@@ -520,7 +506,7 @@ bool substrate_writer::see_others(int64_t data_version) {
 // takes as long to come back as the commit had left. For one of many that would
 // be a waste.
 substrate_writer::outcome substrate_writer::look_in_place() {
-  auto awake = time_.steady_now() - neighbour_seen_ >= busy_neighbour;
+  auto awake = !neighbours_.busy(time_.steady_now());
   auto came = outcome::locked;
   for (int i = 0; i < looks_in_place && came == outcome::locked; ++i) {
     if (awake)
@@ -552,10 +538,8 @@ void substrate_writer::look() {
   } catch (const failure& why) {
     return write_failed(why);
   }
-  if (time_.steady_now() - looking_since_ >= look_for)
-    return;
-  look_.set(this, next_look_);
-  next_look_ = std::min(next_look_ * 2, last_look);
+  if (auto next = neighbours_.next_look(time_.steady_now()))
+    look_.set(this, *next);
 }
 
 void substrate_writer::check() {

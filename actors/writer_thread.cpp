@@ -30,6 +30,23 @@ timespec to_timespec(std::chrono::nanoseconds x) {
 
 } // namespace
 
+/// The thread is that of a CAF actor without any message, so that the actor
+/// system knows of it and waits for its end. A class: 0.17 dereferences a null
+/// pointer to start a function without arguments.
+class writer_thread::host final : public caf::event_based_actor {
+public:
+  host(caf::actor_config& cfg, std::shared_ptr<writer_thread> thread)
+    : caf::event_based_actor(cfg), thread_(std::move(thread)) {}
+
+  caf::behavior make_behavior() override {
+    thread_->run(context());
+    return {};
+  }
+
+private:
+  std::shared_ptr<writer_thread> thread_;
+};
+
 writer_thread::writer_thread(caf::actor_system& sys)
   : executor(sys), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (wake_ < 0)
@@ -41,18 +58,13 @@ writer_thread::~writer_thread() {
   ::close(wake_);
 }
 
-// The thread is that of a CAF actor, hidden and without any message, so that
-// the actor system knows of it and waits for its end.
 void writer_thread::start(std::shared_ptr<writer_thread> self,
                           const writer_actor& actor, const std::string& path,
                           const event_sink& report) {
   self->watch_ = std::make_unique<commit_watch>(path, report);
   self->actor_ = actor.address();
   auto& sys = actor.home_system();
-  sys.spawn<caf::detached + caf::hidden>(
-    [self = std::move(self)](caf::event_based_actor* host) {
-      self->run(host->context());
-    });
+  sys.spawn<host, caf::detached + caf::hidden>(std::move(self));
 }
 
 void writer_thread::ready(caf::resumable* x) {

@@ -41,6 +41,8 @@ public:
   static void yield_for(std::chrono::microseconds time);
 
 private:
+  class host;
+
   void run(port::enqueue_context* context);
   void wait();
   void wake();
