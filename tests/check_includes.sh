@@ -41,6 +41,10 @@ check() {
   forbid 'an include is written from the root of the repository' \
     '#\s*include\s*"(?!(substrate|actors|testing|app|tests|bench)/)' \
     substrate actors testing app tests bench
+  # clang-tidy sees several sources as one, and cannot tell.
+  forbid 'a source is not included' \
+    '#\s*include\s*[<"][^>"]*\.(c|cc|cpp|cxx)[>"]' \
+    substrate actors testing app tests bench examples
   forbid 'an example includes what is installed, by its installed name' \
     '#\s*include\s*"(substrate|actors|testing|app|tests|bench)/' examples
   return $broken
@@ -86,6 +90,7 @@ self_test() {
     'only actors/caf_port.hpp knows which CAF this is'
   bites actors/a.cpp '#include "actors.hpp"' \
     'an include is written from the root of the repository'
+  bites app/a.cpp '#include "app/config.cpp"' 'a source is not included'
   bites examples/a.cpp '#include "actors/actors.hpp"' \
     'an example includes what is installed, by its installed name'
   return $failed
