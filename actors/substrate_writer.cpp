@@ -29,6 +29,14 @@ constexpr millis try_again{1000};
 constexpr int looks_in_place = 16;
 constexpr microseconds pause_in_place{20};
 
+// Lets others have the processor for so long, but does not let it sleep.
+void yield_for(microseconds time) {
+  auto end = std::chrono::steady_clock::now() + time;
+  do
+    std::this_thread::yield();
+  while (std::chrono::steady_clock::now() < end);
+}
+
 // A caller's function that threw or took too long: no fault of the store.
 bool is_senders_own(const write_line::batch& ran, errc code) {
   return ran.size() == 1 && ran.front()->alone()
@@ -510,7 +518,7 @@ substrate_writer::outcome substrate_writer::look_in_place() {
   auto came = outcome::locked;
   for (int i = 0; i < looks_in_place && came == outcome::locked; ++i) {
     if (awake)
-      writer_thread::yield_for(pause_in_place);
+      yield_for(pause_in_place);
     else
       std::this_thread::sleep_for(pause_in_place);
     came = write_batch();

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 
 namespace alkstore {
 
@@ -85,13 +84,6 @@ void writer_thread::wake() {
   uint64_t one = 1;
   // Cannot fail: the counter is far from its limit.
   [[maybe_unused]] auto n = ::write(wake_, &one, sizeof one);
-}
-
-void writer_thread::yield_for(std::chrono::microseconds time) {
-  auto end = std::chrono::steady_clock::now() + time;
-  do
-    std::this_thread::yield();
-  while (std::chrono::steady_clock::now() < end);
 }
 
 void writer_thread::run(port::enqueue_context* context) {

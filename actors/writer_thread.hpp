@@ -36,10 +36,6 @@ public:
   /// Ends it, once the actor has returned. From any thread.
   void end();
 
-  /// Lets others have the calling thread's processor for so long, but does not
-  /// let the processor sleep.
-  static void yield_for(std::chrono::microseconds time);
-
 private:
   class host;
 
